@@ -1,0 +1,57 @@
+# Everything needs Go alone, but for test-all and the comparisons of the benchmarks.
+
+SHELL := bash
+.SHELLFLAGS := -o pipefail -ec
+.DEFAULT_GOAL := help
+
+# The codecs for WebP and AVIF would load system libraries if they found them;
+# this tag leaves only what is compiled in, so that every machine has the same bytes.
+TAGS    := nodynamic
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+# The race detector needs a C compiler.
+RACE    := $(if $(shell command -v cc),-race)
+GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+VULNCHECK := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
+
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+run: ## the whole stack on this machine; Ctrl-C ends it
+	go build -tags $(TAGS) -o bin/dev ./cmd/dev
+	exec bin/dev
+
+test: ## all tests that need Go alone; names what it skipped
+	go test -json -tags $(TAGS) $(RACE) -shuffle=on -timeout 5m ./... | go run ./cmd/testreport
+	cd s3/devs3 && go test ./...
+
+test-all: generated ## everything, with Postgres, Chromium, clamd, nginx, node and libvips; a skip is a failure
+	go vet -tags $(TAGS) ./...
+	go test -json -tags $(TAGS) -timeout 20m ./... | go run ./cmd/testreport -no-skips
+	cd s3/devs3 && go vet ./... && go test ./...
+
+lint: generated ## formatting, vet, linters, known vulnerabilities
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "run gofmt on the files above" >&2; exit 1; }
+	go vet -tags $(TAGS) ./...
+	$(GOLANGCI) run --build-tags $(TAGS) ./...
+	@if curl -fsS -o /dev/null -m 5 https://vuln.go.dev/index/db.json; then $(VULNCHECK) -tags $(TAGS) ./...; \
+	else echo "govulncheck left out: its database cannot be reached"; fi
+
+generate: ## write the generated code anew
+	go generate -tags $(TAGS) ./...
+
+generated: ## fail if generated code is not current
+	@tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; \
+	git ls-files -z '*generated*' 'graphql/schema.graphql' 'graphql/operations.json' | xargs -0r cp --parents -t "$$tmp"; \
+	$(MAKE) -s generate; \
+	(cd "$$tmp" && find . -type f) | while read -r f; do diff -u "$$tmp/$$f" "$$f"; done
+
+build: ## the service for amd64 and arm64, static, in bin/
+	for arch in amd64 arm64; do \
+	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' \
+	    -o bin/hasura-storage-linux-$$arch ./cmd/hasura-storage; done
+
+bench: ## the benchmarks of all packages
+	go test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
+
+.PHONY: help run test test-all lint generate generated build bench
