@@ -1,0 +1,172 @@
+// Package graphql asks Hasura. Operations stand in operations/, one a file, and
+// are compiled by genqlient; start at Client and Caller.
+//
+// Who asks is a value: every generated function takes a Caller, and a Caller
+// comes from Client.Admin or Client.As. Nothing can be asked without one.
+package graphql
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/Khan/genqlient/graphql"
+)
+
+//go:generate go tool genqlient genqlient.yaml
+
+// maxAnswer bounds an answer of Hasura's in bytes. The largest we ask for are
+// pages of rows with their metadata.
+const maxAnswer = 64 << 20
+
+// Options say where Hasura is and how to act there.
+type Options struct {
+	Endpoint         string        // base URL; /v1 or /v1/graphql at its end is accepted
+	AdminSecret      string        // sent with every request
+	Timeout          time.Duration // of one request, default 10 s
+	BackendOnly      bool          // use permissions marked backend_only for callers
+	UnauthorizedRole string        // never gets BackendOnly: its variables are the client's words
+	Transport        http.RoundTripper
+}
+
+// Client is one Hasura. It is safe for concurrent use.
+type Client struct {
+	url              string
+	secret           string
+	backendOnly      bool
+	unauthorizedRole string
+	http             *http.Client
+}
+
+// New checks the options; it does not talk to Hasura.
+func New(o Options) (*Client, error) {
+	base, err := url.Parse(o.Endpoint)
+	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+		return nil, fmt.Errorf("%q is not the URL of a Hasura", o.Endpoint)
+	}
+	root := strings.TrimSuffix(strings.TrimRight(o.Endpoint, "/"), "/graphql")
+	root = strings.TrimSuffix(root, "/v1")
+	if o.Timeout <= 0 {
+		o.Timeout = 10 * time.Second
+	}
+	if o.Transport == nil {
+		o.Transport = transport()
+	}
+	return &Client{
+		url:              root + "/v1/graphql",
+		secret:           o.AdminSecret,
+		backendOnly:      o.BackendOnly,
+		unauthorizedRole: o.UnauthorizedRole,
+		http:             &http.Client{Transport: o.Transport, Timeout: o.Timeout},
+	}, nil
+}
+
+// transport keeps connections: a burst of callers would otherwise dial for each request.
+func transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DialContext = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 256
+	t.IdleConnTimeout = 60 * time.Second
+	t.DisableCompression = true // both ends stand side by side
+	return t
+}
+
+// Caller asks Hasura as somebody. It implements genqlient's Client.
+type Caller struct {
+	client *Client
+	header http.Header
+}
+
+// Admin asks above every permission. Each use says why.
+func (c *Client) Admin() Caller {
+	return Caller{client: c, header: http.Header{adminSecretHeader: {c.secret}}}
+}
+
+// As asks with the permissions of a session, as Hasura knows them. It refuses a
+// session without a role (ErrNoRole) and one whose variables cannot be sent
+// (*InvalidVariableError).
+func (c *Client) As(s Session) (Caller, error) {
+	h, err := s.headers()
+	if err != nil {
+		return Caller{}, err
+	}
+	h.Set(adminSecretHeader, c.secret)
+	if c.backendOnly && s.Role() != c.unauthorizedRole {
+		h.Set(backendOnlyVariable, "true")
+	}
+	return Caller{client: c, header: h}, nil
+}
+
+// Ready reports whether Hasura answers and takes the admin secret.
+func (c *Client) Ready(ctx context.Context) error {
+	_, err := Ping(ctx, c.Admin())
+	return err
+}
+
+// MakeRequest sends one operation. Every error it returns is an *Error, or
+// ctx's own where nothing had been sent.
+func (c Caller) MakeRequest(ctx context.Context, req *graphql.Request, resp *graphql.Response) error {
+	mutation := strings.HasPrefix(strings.TrimSpace(req.Query), "mutation")
+	body, err := json.Marshal(req)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", req.OpName, err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.client.url, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("ask for %s: %w", req.OpName, err)
+	}
+	r.Header = c.header.Clone()
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := c.client.http.Do(r)
+	if err != nil {
+		return unanswered(err, mutation, !neverSent(err))
+	}
+	defer answer.Body.Close()
+	return read(answer, resp, mutation)
+}
+
+// neverSent reports whether err arose before a byte could reach Hasura.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// read takes Hasura's answer apart. A gateway's page is no answer of Hasura's.
+func read(answer *http.Response, resp *graphql.Response, mutation bool) error {
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return unanswered(err, mutation, true)
+	case len(body) > maxAnswer:
+		return unanswered(fmt.Errorf("answer is larger than %d bytes", maxAnswer), mutation, true)
+	}
+	var envelope struct {
+		Data   json.RawMessage
+		Errors []struct {
+			Message    string
+			Extensions struct{ Code, Path string }
+		}
+	}
+	if err := json.Unmarshal(body, &envelope); err != nil {
+		return unanswered(fmt.Errorf("status %d, not GraphQL: %w", answer.StatusCode, err), mutation, true)
+	}
+	if len(envelope.Errors) > 0 {
+		e := envelope.Errors[0] // Hasura sends exactly one
+		return answered(e.Extensions.Code, e.Message, e.Extensions.Path, mutation)
+	}
+	if answer.StatusCode != http.StatusOK || len(envelope.Data) == 0 {
+		return unanswered(fmt.Errorf("status %d without data", answer.StatusCode), mutation, true)
+	}
+	if err := json.Unmarshal(envelope.Data, resp.Data); err != nil {
+		return unanswered(fmt.Errorf("unexpected data: %w", err), mutation, true)
+	}
+	return nil
+}
