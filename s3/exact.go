@@ -1,0 +1,98 @@
+package s3
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// exactly makes a reader of exactly size bytes of body: it fails where the
+// body ends early, and where it does not end it fails before its last byte is
+// handed on. So the store never sees a complete request for a body of the
+// wrong length. The result can seek only if body can.
+func exactly(body io.Reader, size int64) io.Reader {
+	reader := &exact{body: body, size: size}
+	seeker, ok := body.(io.Seeker)
+	if !ok {
+		return reader
+	}
+	start, err := seeker.Seek(0, io.SeekCurrent)
+	if err != nil {
+		// A pipe, say: it has the method but not the ability.
+		return reader
+	}
+	return &rewindable{exact: reader, seeker: seeker, start: start}
+}
+
+type exact struct {
+	body io.Reader
+	size int64
+	read int64
+	err  error // sticky
+}
+
+func (e *exact) Read(p []byte) (int, error) {
+	if e.err != nil {
+		return 0, e.err
+	}
+	if left := e.size - e.read; int64(len(p)) > left {
+		p = p[:left]
+	}
+	if len(p) == 0 {
+		return 0, io.EOF
+	}
+	n, err := e.body.Read(p)
+	e.read += int64(n)
+	return e.judge(n, err)
+}
+
+// judge decides what the n bytes just read, and the error beside them, mean.
+func (e *exact) judge(n int, err error) (int, error) {
+	if e.read < e.size {
+		if errors.Is(err, io.EOF) {
+			err = fmt.Errorf("%w: the body ended after %d of %d bytes: %w", ErrInvalid, e.read, e.size, io.ErrUnexpectedEOF)
+		}
+		e.err = err
+		return n, err
+	}
+	if err == nil {
+		err = e.end()
+	}
+	if errors.Is(err, io.EOF) {
+		return n, nil
+	}
+	e.err = err
+	return 0, err
+}
+
+// end reads on after the last byte, where nothing may come.
+func (e *exact) end() error {
+	n, err := io.ReadFull(e.body, make([]byte, 1))
+	if n > 0 {
+		return fmt.Errorf("%w: the body is longer than %d bytes", ErrInvalid, e.size)
+	}
+	return err
+}
+
+// rewindable can be sent again, from where the body stood at first.
+type rewindable struct {
+	*exact
+	seeker io.Seeker
+	start  int64
+}
+
+// Seek goes back to the start, which is all that a repeated request needs. A
+// body that was found wrong once is not worth another try.
+func (r *rewindable) Seek(offset int64, whence int) (int64, error) {
+	if r.err != nil {
+		return 0, r.err
+	}
+	if offset != 0 || whence != io.SeekStart {
+		return 0, errors.New("s3: a body can only be rewound")
+	}
+	if _, err := r.seeker.Seek(r.start, io.SeekStart); err != nil {
+		return 0, err
+	}
+	r.read = 0
+	return 0, nil
+}
