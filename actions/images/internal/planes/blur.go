@@ -28,9 +28,7 @@ func (p Plane) BlurredXY(sx, sy float64) Plane {
 }
 
 func (p Plane) convolved(sx, sy float64) Plane {
-	s := max(sx, sy)
-	out := p.Resample(p.W, p.H, p.Full(), Gauss(max(s, 0.1)))
-	return out
+	return p.resample(p.W, p.H, p.Full(), Gauss(max(sx, 0.1)), Gauss(max(sy, 0.1)))
 }
 
 // Sharpen adds amount times what a blur of the given deviation would take away (an unsharp mask), in place.

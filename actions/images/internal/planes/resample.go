@@ -25,9 +25,14 @@ func unpack(v uint64) (low, high int32) {
 // Resample returns the window box of p as a new plane of w x h samples (both at least 1). It filters along rows, then along
 // columns, and holds no more than the rows that one result row needs.
 func (p Plane) Resample(w, h int, box Box, k Kernel) Plane {
+	return p.resample(w, h, box, k, k)
+}
+
+// resample is Resample with a kernel for each axis.
+func (p Plane) resample(w, h int, box Box, kx, ky Kernel) Plane {
 	out := New(w, h)
-	across := newTaps(k, w, box.X, box.W, p.W)
-	down := newTaps(k, h, box.Y, box.H, p.H)
+	across := newTaps(kx, w, box.X, box.W, p.W)
+	down := newTaps(ky, h, box.Y, box.H, p.H)
 	r := newRing(p, across, down.count)
 	sum := make([]uint64, r.words)
 	for y := range h {
