@@ -1,0 +1,1 @@
+insert into storage.buckets (id) values ('public') on conflict do nothing;
