@@ -1,0 +1,85 @@
+package webhook
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"hasura-storage/graphql/localhasura/metadata"
+	"hasura-storage/graphql/localhasura/qerr"
+)
+
+// headers joins the three origins of headers. Of one name the first origin
+// wins: by default the client's forwarded headers, so that a client can
+// replace a configured header; with the precedence setting the configured.
+func (c *Caller) headers(r Request) (http.Header, *qerr.Error) {
+	d := &r.Action.Definition
+	configured, err := metadata.ResolveHeaders(d.Headers, c.env)
+	if err != nil {
+		return nil, err
+	}
+	own := http.Header{"Content-Type": {"application/json"}, "User-Agent": {UserAgent}}
+	origins := []http.Header{forwarded(r), own, configured}
+	if c.configuredFirst {
+		slices.Reverse(origins)
+	}
+	origins = append(origins, http.Header{"Accept-Encoding": {"gzip"}})
+	out := http.Header{}
+	for _, origin := range origins {
+		for name, values := range origin {
+			if _, taken := out[name]; !taken && len(values) > 0 {
+				out[name] = values[:1]
+			}
+		}
+	}
+	return out, nil
+}
+
+// forwarded are the client's headers that go on to the webhook: all but the
+// session's and the ignored ones.
+func forwarded(r Request) http.Header {
+	if !r.Action.Definition.ForwardClientHeaders {
+		return nil
+	}
+	ignored := metadata.IgnoredClientHeaders
+	if own := r.Action.Definition.IgnoredClientHeaders; own != nil {
+		ignored = *own
+	}
+	client := r.Headers.Clone()
+	if client == nil {
+		client = http.Header{}
+	}
+	if r.Host != "" {
+		client.Set("Host", r.Host)
+	}
+	out := http.Header{}
+	for name, values := range client {
+		if !isSessionHeader(name) && !containsFold(ignored, name) {
+			out[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	for _, name := range []string{"Host", "User-Agent", "Origin"} {
+		if value := client.Get(name); value != "" {
+			out.Set("X-Forwarded-"+name, value)
+		}
+	}
+	return out
+}
+
+func isSessionHeader(name string) bool {
+	return strings.HasPrefix(strings.ToLower(name), "x-hasura-")
+}
+
+func containsFold(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) })
+}
+
+// decoded undoes gzip.
+func decoded(answer *http.Response, body io.Reader) (io.Reader, error) {
+	if !strings.EqualFold(answer.Header.Get("Content-Encoding"), "gzip") {
+		return body, nil
+	}
+	return gzip.NewReader(body)
+}
