@@ -78,21 +78,29 @@ func addMembers(into, starter document) error {
 // addActionPermissions gives each action the permissions that the starter lists under its name.
 func addActionPermissions(into, starter document) error {
 	byName := map[any]any{}
-	for _, action := range starter["actions"].([]any) {
-		a := action.(document)
-		byName[a["name"]] = a["permissions"]
+	for _, action := range mappings(starter["actions"]) {
+		byName[action["name"]] = action["permissions"]
 	}
-	for _, action := range into["actions"].([]any) {
-		a := action.(document)
-		permissions, ok := byName[a["name"]]
-		if !ok {
-			continue
+	for _, action := range mappings(into["actions"]) {
+		if permissions, ok := byName[action["name"]]; ok {
+			action["permissions"] = permissions
+			delete(byName, action["name"])
 		}
-		a["permissions"] = permissions
-		delete(byName, a["name"])
 	}
 	for name := range byName {
 		return fmt.Errorf("there is no action %v", name)
 	}
 	return nil
+}
+
+// mappings returns the items of a YAML list that are mappings.
+func mappings(list any) []document {
+	var found []document
+	items, _ := list.([]any)
+	for _, item := range items {
+		if d, ok := item.(document); ok {
+			found = append(found, d)
+		}
+	}
+	return found
 }
