@@ -52,5 +52,7 @@ func writeUsers(w http.ResponseWriter, secret string) {
 	users = append(users, pageUser{Name: "nobody (public)"})
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(users) // the reader is gone if it fails
+	if err := json.NewEncoder(w).Encode(users); err != nil {
+		return // the reader is gone
+	}
 }

@@ -42,7 +42,7 @@ func TestTokenRefuses(t *testing.T) {
 	rsa := func(name string) string {
 		return map[string]string{"HASURA_GRAPHQL_JWT_SECRET": `{"type":"RS256","key":"-"}`}[name]
 	}
-	broken := func(name string) string { return "{" }
+	broken := func(string) string { return "{" }
 	tests := map[string]struct {
 		args   []string
 		getenv func(string) string

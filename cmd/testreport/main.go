@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -26,7 +27,10 @@ func main() {
 
 // event is a line of `go doc test2json`.
 type event struct {
-	Action, Package, Test, Output string
+	Action  string `json:"Action"`
+	Package string `json:"Package"`
+	Test    string `json:"Test"`
+	Output  string `json:"Output"`
 }
 
 // suite collects what is known until now. Output of a test is held back until
@@ -70,7 +74,7 @@ func (s *suite) line(raw []byte) {
 	case "skip":
 		s.skip(key, e)
 	case "fail", "build-fail":
-		s.fail(key, e)
+		s.fail(key)
 	}
 }
 
@@ -100,7 +104,7 @@ func (s *suite) skip(key string, e event) {
 	delete(s.held, key)
 }
 
-func (s *suite) fail(key string, e event) {
+func (s *suite) fail(key string) {
 	fmt.Fprint(s.out, strings.Join(s.held[key], ""))
 	delete(s.held, key)
 	s.failed = append(s.failed, strings.TrimSpace(key))
@@ -109,8 +113,8 @@ func (s *suite) fail(key string, e event) {
 // reason finds the text of t.Skip in what a test printed: the last line that is
 // not the framework's own.
 func reason(output []string) string {
-	for i := len(output) - 1; i >= 0; i-- {
-		text := strings.TrimSpace(output[i])
+	for _, line := range slices.Backward(output) {
+		text := strings.TrimSpace(line)
 		if text != "" && !strings.HasPrefix(text, "---") && !strings.HasPrefix(text, "===") {
 			return text
 		}
