@@ -1,0 +1,148 @@
+package handlers
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"hasura-storage/actions"
+	"hasura-storage/handlers/conditional"
+)
+
+// signed serves what a signed link names. Path and query are part of the
+// signature, so they are passed on as they came, and what cannot be read at all
+// was not signed by us.
+func (s *server) signed(w http.ResponseWriter, r *http.Request) {
+	_, path, _ := strings.Cut(r.URL.EscapedPath(), "/signed/")
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		renderREST(w, r, actions.Errorf(actions.BadRequest, "the query of the address cannot be read"))
+		return
+	}
+	content, err := s.service.SignedContent(r.Context(), chi.URLParam(r, "id"), path, query)
+	if err != nil {
+		renderREST(w, r, err)
+		return
+	}
+	serveContent(w, r, content)
+}
+
+// serveContent answers a GET or HEAD with content, or with as much of it as the
+// request's conditions and range ask for. The body is opened only if it is sent.
+func serveContent(w http.ResponseWriter, r *http.Request, c actions.Content) {
+	d := conditional.Decide(r.Method, r.Header, conditional.Facts{ETag: c.ETag, LastModified: c.LastModified, Size: c.Size})
+	switch d.Answer {
+	case conditional.NotModified:
+		validators(w.Header(), c)
+		w.WriteHeader(d.Status())
+	case conditional.Failed:
+		fail(w, r, d.Status(), actions.Errorf(actions.Conflict, "the file is no longer what the request's condition says"))
+	case conditional.Unsatisfiable:
+		w.Header().Set("Content-Range", d.ContentRange(c.Size))
+		fail(w, r, d.Status(), actions.Errorf(actions.BadRequest, "the range lies outside of the file").With("size", c.Size))
+	default:
+		sendContent(w, r, c, d)
+	}
+}
+
+// sendContent opens the body before it promises anything: until then a failure
+// can still be told.
+func sendContent(w http.ResponseWriter, r *http.Request, c actions.Content, d conditional.Decision) {
+	if r.Method == http.MethodHead || d.Length == 0 {
+		describe(w.Header(), c, d)
+		w.WriteHeader(d.Status())
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	length := d.Length
+	if d.Answer == conditional.Whole {
+		length = 0 // to the end
+	}
+	body, err := c.Open(ctx, d.Offset, length)
+	if err != nil {
+		renderREST(w, r, err)
+		return
+	}
+	defer body.Close()
+	describe(w.Header(), c, d)
+	w.WriteHeader(d.Status())
+	if err := transfer(w, body, d.Length, cancel); err != nil {
+		note(r, err)
+		panic(http.ErrAbortHandler) // an early end must not look like the end
+	}
+}
+
+// validators are the headers of a 304 too.
+func validators(h http.Header, c actions.Content) {
+	set(h, "ETag", c.ETag)
+	set(h, "Cache-Control", c.CacheControl)
+	if !c.LastModified.IsZero() {
+		h.Set("Last-Modified", c.LastModified.UTC().Format(http.TimeFormat))
+	}
+}
+
+func describe(h http.Header, c actions.Content, d conditional.Decision) {
+	validators(h, c)
+	if c.ContentType == "" {
+		c.ContentType = "application/octet-stream"
+	}
+	h.Set("Content-Type", c.ContentType)
+	h.Set("Content-Length", strconv.FormatInt(d.Length, 10))
+	h.Set("Accept-Ranges", "bytes")
+	set(h, "Content-Disposition", c.Disposition)
+	set(h, "Content-Range", d.ContentRange(c.Size))
+	h.Set("X-Content-Type-Options", "nosniff")
+	if active(c.ContentType) {
+		// Opened as a page of its own it is shown, but runs nothing and reaches nobody.
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	}
+}
+
+func set(h http.Header, name, value string) {
+	if value != "" {
+		h.Set(name, value)
+	}
+}
+
+// active reports whether a browser would execute scripts in a document of this
+// type. A type that cannot be read is taken for one.
+func active(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	return err != nil || t == "text/html" || strings.HasSuffix(t, "/xml") || strings.HasSuffix(t, "+xml")
+}
+
+// pieces are reused: a download needs one buffer, however large the file.
+var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// transfer copies exactly length bytes. A source that stands still is given up
+// by cancel; the writer watches over the client.
+func transfer(w io.Writer, body io.Reader, length int64, cancel context.CancelFunc) error {
+	watch := time.AfterFunc(stall, cancel)
+	defer watch.Stop()
+	piece := pieces.Get().(*[64 << 10]byte)
+	defer pieces.Put(piece)
+	for left := length; left > 0; {
+		n, err := body.Read(piece[:min(left, int64(len(piece)))])
+		watch.Reset(stall)
+		if n > 0 {
+			left -= int64(n)
+			if _, err := w.Write(piece[:n]); err != nil {
+				return fmt.Errorf("%w: %w", errClientGone, err)
+			}
+		}
+		if err != nil && left > 0 {
+			return actions.Errorf(actions.StorageUnavailable, "only %d of %d bytes could be read", length-left, length).Because(err)
+		}
+	}
+	return nil
+}

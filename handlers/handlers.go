@@ -1,0 +1,94 @@
+// Package handlers speaks HTTP: it turns requests into calls of use cases and
+// their results into answers. It knows no permission, no query and no store.
+//
+// Start at New, whose routes are the table of contents. An answer has one of
+// three forms, which stand side by side in render.go: Hasura's action error, an
+// event's answer, and the REST error.
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/go-chi/chi/v5"
+	"go.uber.org/zap"
+
+	"hasura-storage/actions"
+)
+
+// Service is what the handlers need of the use cases. *actions.Storage is the
+// one that ships.
+type Service interface {
+	CreateUpload(ctx context.Context, as actions.Session, in actions.CreateUpload) (actions.Upload, error)
+	CompleteUpload(ctx context.Context, as actions.Session, in actions.CompleteUpload) (actions.File, error)
+	AbortUpload(ctx context.Context, as actions.Session, in actions.AbortUpload) (actions.Aborted, error)
+	DeleteFiles(ctx context.Context, as actions.Session, in actions.DeleteFiles) (actions.Deleted, error)
+	Download(ctx context.Context, as actions.Session, in actions.GetDownload) (actions.Download, error)
+
+	// FileGone removes what a deleted or replaced row left in the store. It may
+	// be called twice, late, and in any order.
+	FileGone(ctx context.Context, event actions.FileEvent) error
+	Sweep(ctx context.Context) (actions.Swept, error)
+
+	// SignedContent opens what a signed link names. path is what follows
+	// /signed/ exactly as the client sent it, escapes included.
+	SignedContent(ctx context.Context, id, path string, query url.Values) (actions.Content, error)
+
+	// Ready fails with the part that does not answer.
+	Ready(ctx context.Context) error
+}
+
+// Options are what New needs beside the use cases.
+type Options struct {
+	Log *zap.Logger
+
+	// Secret is what Hasura sends as x-hasura-storage-secret. Without one the
+	// routes that are meant for Hasura answer 503.
+	Secret string
+	// Prefix begins the paths of the REST interface, such as "/v1"; "" is the root.
+	Prefix string
+	// Version is what /version answers.
+	Version string
+	CORS    CORS
+}
+
+// server holds what the handlers share.
+type server struct {
+	Options
+	service Service
+}
+
+// New returns the whole HTTP surface.
+func New(service Service, o Options) http.Handler {
+	s := &server{Options: o, service: service}
+	r := chi.NewRouter()
+	r.Use(s.observe, survive(renderREST))
+	r.NotFound(noRoute)
+	r.MethodNotAllowed(noMethod)
+
+	r.Route("/actions", s.actions)
+	r.Route("/events", s.events)
+	r.Route("/cron", s.cron)
+	s.probes(r)
+	r.Route(s.Prefix+"/", s.rest)
+	return r
+}
+
+// rest are the routes for browsers and apps.
+func (s *server) rest(r chi.Router) {
+	r.Use(s.CORS.allow)
+	if s.Prefix != "" {
+		s.probes(r)
+	}
+	r.Get("/files/{id}/signed/*", s.signed)
+	r.Head("/files/{id}/signed/*", s.signed)
+}
+
+// probes are for whoever watches over the service.
+func (s *server) probes(r chi.Router) {
+	ready := readiness{ask: s.service.Ready}
+	r.Get("/healthz", healthz)
+	r.Get("/readyz", ready.serve)
+	r.Get("/version", s.version)
+}

@@ -1,0 +1,86 @@
+package handlers
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"hasura-storage/actions"
+)
+
+// record is what becomes known of a request while it is served: the material of
+// its one line in the log.
+type record struct {
+	id     string // of the request, safe to print
+	action string
+	role   string
+	err    *actions.Error // what it was refused with
+	stack  []byte         // of a panic
+	status int            // 0 until the answer has begun
+	bytes  int64          // of the answer's body
+}
+
+type recordKey struct{}
+
+// recordOf returns the request's record; without the middleware, one that nobody reads.
+func recordOf(r *http.Request) *record {
+	if rec, ok := r.Context().Value(recordKey{}).(*record); ok {
+		return rec
+	}
+	return &record{}
+}
+
+func withRecord(r *http.Request, rec *record) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
+}
+
+// note keeps err for the log and returns its public face.
+func note(r *http.Request, err error) *actions.Error {
+	e := actions.Public(err)
+	recordOf(r).err = e
+	return e
+}
+
+// writer counts what is sent, and gives each piece its own time to be taken: a
+// client may be slow for hours, but not stand still.
+type writer struct {
+	http.ResponseWriter
+	record   *record
+	deadline *http.ResponseController
+	moved    time.Time
+}
+
+// stall is how long a client or the store may stand still before it is given up.
+const stall = 30 * time.Second
+
+func (w *writer) WriteHeader(status int) {
+	if w.record.status == 0 && status >= http.StatusOK {
+		w.record.status = status
+	}
+	w.move()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *writer) Write(p []byte) (int, error) {
+	if w.record.status == 0 {
+		w.record.status = http.StatusOK
+	}
+	w.move()
+	n, err := w.ResponseWriter.Write(p)
+	w.record.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController find what the server can do.
+func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// move shifts the deadline, once a second at most. The server itself clears it
+// after the answer.
+func (w *writer) move() {
+	now := time.Now()
+	if now.Sub(w.moved) < time.Second {
+		return
+	}
+	w.moved = now
+	_ = w.deadline.SetWriteDeadline(now.Add(stall)) // tests' writers have none
+}
