@@ -1,0 +1,172 @@
+package triggers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+)
+
+// ahead is how many events of a cron trigger are planned in advance, so that
+// those of a time when nothing ran are still found. Hasura plans as many.
+const ahead = 100
+
+// planCron writes the events to come.
+func (e *Engine) planCron(ctx context.Context) error {
+	for _, t := range e.config.Load().crons {
+		if err := e.planTrigger(ctx, t); err != nil {
+			return fmt.Errorf("cron trigger %q: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) planTrigger(ctx context.Context, t *cronTrigger) error {
+	now := e.now()
+	var upcoming int
+	var last string
+	err := e.db.QueryRowContext(ctx, `SELECT count(*), coalesce(max(scheduled_time), '') FROM "hdb_catalog.hdb_cron_events"
+		WHERE trigger_name = ? AND status = 'scheduled' AND scheduled_time > ?`, t.Name, text(now)).Scan(&upcoming, &last)
+	if err != nil || upcoming > ahead/2 {
+		return err
+	}
+	from := now
+	if last != "" {
+		from = clock(last)
+	}
+	return e.insertCron(ctx, t, from, ahead-upcoming)
+}
+
+func (e *Engine) insertCron(ctx context.Context, t *cronTrigger, from time.Time, count int) error {
+	tx, err := e.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for range count {
+		if from = t.schedule.Next(from.UTC()); from.IsZero() {
+			break // such as the 30th of February
+		}
+		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO "hdb_catalog.hdb_cron_events"(id, trigger_name, schedule, scheduled_time, created_at)
+			VALUES (?, ?, ?, ?, ?)`, newID(), t.Name, t.Schedule, text(from), text(e.now()))
+		if err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// cronEvent is one event that is about to be delivered.
+type cronEvent struct {
+	id, trigger, scheduled string
+	tries                  int
+}
+
+func (e *Engine) deliverCron(ctx context.Context) error {
+	if len(e.config.Load().crons) == 0 {
+		return nil
+	}
+	claimed, err := e.claimCron(ctx, e.freeSlots())
+	if err != nil {
+		return err
+	}
+	for _, c := range claimed {
+		if !e.spawn(func() { e.deliverOneCron(c) }) {
+			e.setCron(c.id, "scheduled", nil, 0)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) claimCron(ctx context.Context, limit int) ([]cronEvent, error) {
+	now := text(e.now())
+	rows, err := e.db.QueryContext(ctx, `UPDATE "hdb_catalog.hdb_cron_events" SET status = 'locked' WHERE id IN (
+			SELECT id FROM "hdb_catalog.hdb_cron_events" WHERE status = 'scheduled' AND scheduled_time <= ?1
+			AND (next_retry_at IS NULL OR next_retry_at <= ?1) AND trigger_name NOT IN (SELECT value FROM json_each(?2))
+			ORDER BY scheduled_time LIMIT ?3)
+		RETURNING id, trigger_name, scheduled_time, tries`, now, jsonText(e.pausedNames()), limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []cronEvent
+	for rows.Next() {
+		var c cronEvent
+		if err := rows.Scan(&c.id, &c.trigger, &c.scheduled, &c.tries); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, rows.Err()
+}
+
+// deliverOneCron posts an event, unless it is older than the tolerance.
+func (e *Engine) deliverOneCron(c cronEvent) {
+	t := e.config.Load().crons[c.trigger]
+	now := e.now()
+	if t == nil {
+		next := now.Add(unknownDelay)
+		e.setCron(c.id, "scheduled", &next, 0)
+		return
+	}
+	if now.Sub(clock(c.scheduled)) > time.Duration(t.tolerance)*time.Second {
+		e.setCron(c.id, "dead", nil, 0)
+		return
+	}
+	body, err := c.body(t)
+	if err != nil {
+		e.log.Error("triggers: cannot encode a cron event", zap.Error(err))
+		return
+	}
+	o := e.post(e.ctx, t.target, body)
+	if e.ctx.Err() != nil && !o.ok() {
+		return
+	}
+	e.logCron(c, body, o)
+	e.settleCron(c, t, o)
+}
+
+func (c cronEvent) body(t *cronTrigger) ([]byte, error) {
+	payload := t.Payload
+	if payload == nil {
+		payload = json.RawMessage("null")
+	}
+	return encode(struct {
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Scheduled string          `json:"scheduled_time"`
+		Payload   json.RawMessage `json:"payload"`
+		Comment   *string         `json:"comment,omitempty"`
+	}{c.id, c.trigger, clock(c.scheduled).Format("2006-01-02T15:04:05.999999Z"), payload, t.Comment})
+}
+
+func (e *Engine) settleCron(c cronEvent, t *cronTrigger, o outcome) {
+	if o.ok() {
+		e.setCron(c.id, "delivered", nil, 1)
+		return
+	}
+	at, again := o.next(t.target, c.tries, e.now())
+	e.log.Warn("triggers: a cron delivery failed", zap.String("trigger", c.trigger), zap.Int("try", c.tries),
+		zap.Int("status", o.status), zap.NamedError("cause", o.err), zap.Bool("again", again))
+	if again {
+		e.setCron(c.id, "scheduled", &at, 1)
+		return
+	}
+	e.setCron(c.id, "error", nil, 1)
+}
+
+func (e *Engine) setCron(id, status string, next *time.Time, tried int) {
+	var at any
+	if next != nil {
+		at = text(*next)
+	}
+	e.record(`UPDATE "hdb_catalog.hdb_cron_events" SET status = ?, next_retry_at = ?, tries = tries + ? WHERE id = ?`, status, at, tried, id)
+}
+
+func (e *Engine) logCron(c cronEvent, body []byte, o outcome) {
+	status, response := o.logged()
+	e.record(`INSERT INTO "hdb_catalog.hdb_cron_event_invocation_logs"(id, event_id, status, request, response, created_at)
+		VALUES (?, ?, ?, ?, ?, ?)`, newID(), c.id, status, loggedRequest(body), string(response), text(e.now()))
+}

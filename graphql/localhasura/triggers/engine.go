@@ -1,0 +1,179 @@
+// Package triggers delivers event and cron triggers as Hasura does: from a
+// durable log, at least once, with retries.
+//
+// SQLite triggers note every change of a watched table in the mutation's own
+// transaction (capture.go). Flush, called after each statement, turns the
+// notes into events (flush.go). A loop posts what is due (deliver.go). So an
+// event exists exactly if the change was committed, and survives a kill.
+package triggers
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hasura-storage/graphql/localhasura/metadata"
+)
+
+// Options of an Engine; DB and Env are needed.
+type Options struct {
+	// DB is where the tables of the metadata live; the engine's own tables
+	// are made there as well. It must be the pool that writes.
+	DB *sql.DB
+	// Env expands templates in webhook addresses and headers.
+	Env metadata.Env
+	// Log gets one line per failed delivery; nil logs nothing.
+	Log *zap.Logger
+	// Now is the clock of schedules and retries; nil is the real one.
+	Now func() time.Time
+	// Interval is how often due work is looked for without being woken;
+	// 0 = one second, Hasura's own for events.
+	Interval time.Duration
+	// Concurrency limits deliveries at the same time; 0 = 100, as in Hasura.
+	Concurrency int
+}
+
+// Engine keeps the log and delivers from it. It is safe for concurrent use.
+type Engine struct {
+	db       *sql.DB
+	env      metadata.Env
+	log      *zap.Logger
+	now      func() time.Time
+	interval time.Duration
+	client   *http.Client
+
+	config  atomic.Pointer[config]
+	paused  sync.Map // names of triggers whose delivery waits
+	slots   chan struct{}
+	wake    chan struct{}
+	running sync.WaitGroup // deliveries
+	loop    sync.WaitGroup
+	ctx     context.Context // of deliveries; ends with Close
+	cancel  context.CancelFunc
+	stop    chan struct{}
+	once    sync.Once
+}
+
+// Open makes the engine's tables where they are missing and takes up again
+// what an earlier process left in the middle. Nothing is delivered before
+// Start.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	e := &Engine{
+		db: o.DB, env: o.Env, log: o.Log, now: o.Now, interval: o.Interval,
+		wake: make(chan struct{}, 1), stop: make(chan struct{}),
+	}
+	e.defaults(o)
+	e.config.Store(&config{})
+	e.ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if err := e.createTables(ctx); err != nil {
+		return nil, err
+	}
+	return e, e.unlock(ctx)
+}
+
+func (e *Engine) defaults(o Options) {
+	if e.log == nil {
+		e.log = zap.NewNop()
+	}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	if e.interval == 0 {
+		e.interval = time.Second
+	}
+	if o.Concurrency == 0 {
+		o.Concurrency = 100
+	}
+	e.slots = make(chan struct{}, o.Concurrency)
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = o.Concurrency
+	e.client = &http.Client{Transport: transport}
+}
+
+// Start begins to deliver.
+func (e *Engine) Start() {
+	e.loop.Add(1)
+	go func() {
+		defer e.loop.Done()
+		tick := time.NewTicker(e.interval)
+		defer tick.Stop()
+		for {
+			e.round(e.ctx)
+			select {
+			case <-e.stop:
+				return
+			case <-e.wake:
+			case <-tick.C:
+			}
+		}
+	}()
+}
+
+// Wake makes the loop look for due work at once: call it after a commit.
+func (e *Engine) Wake() {
+	select {
+	case e.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// patience is how long Close waits for deliveries that are under way.
+const patience = 2 * time.Second
+
+// Close stops. Deliveries that do not end within two seconds are cut and
+// happen again after the next Open.
+func (e *Engine) Close() {
+	e.once.Do(func() {
+		close(e.stop)
+		e.loop.Wait()
+		cut := time.AfterFunc(patience, e.cancel)
+		e.running.Wait()
+		cut.Stop()
+		e.cancel()
+		e.client.CloseIdleConnections()
+	})
+}
+
+// round does what is due now. A failure is logged; the next round tries again.
+func (e *Engine) round(ctx context.Context) {
+	steps := []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"flush changes", e.flushAll},
+		{"plan cron events", e.planCron},
+		{"deliver events", e.deliverEvents},
+		{"deliver cron events", e.deliverCron},
+	}
+	for _, s := range steps {
+		if err := s.do(ctx); err != nil && ctx.Err() == nil {
+			e.log.Error("triggers: cannot "+s.name, zap.Error(err))
+		}
+	}
+}
+
+// spawn runs a delivery in a slot; false when all slots are taken.
+func (e *Engine) spawn(deliver func()) bool {
+	select {
+	case e.slots <- struct{}{}:
+	default:
+		return false
+	}
+	e.running.Add(1)
+	go func() {
+		defer func() {
+			<-e.slots
+			e.running.Done()
+			e.Wake() // there may be more than there were slots
+		}()
+		deliver()
+	}()
+	return true
+}
+
+func (e *Engine) freeSlots() int { return cap(e.slots) - len(e.slots) }
