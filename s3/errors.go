@@ -38,6 +38,17 @@ func translate(doing, key string, err error) error {
 	return fmt.Errorf("s3: %s %q: %w: %w", doing, key, kind(err), err)
 }
 
+// translateUpload is translate for a request with a body. What went wrong with
+// the body comes first: the library rewords such errors until they look like
+// the store's. A failing reader of the caller's is not the store's fault and
+// gets no sentinel.
+func translateUpload(doing, key string, body source, err error) error {
+	if cause := body.failure(); cause != nil {
+		return fmt.Errorf("s3: %s %q: %w", doing, key, cause)
+	}
+	return translate(doing, key, err)
+}
+
 // kind chooses the sentinel of an error.
 func kind(err error) error {
 	for _, known := range []error{ErrNotFound, ErrPreconditionFailed, ErrDenied, ErrInvalid, ErrUnavailable} {

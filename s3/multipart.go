@@ -44,11 +44,14 @@ func (s *Store) PutPart(ctx context.Context, key, id string, number int, body io
 		return Part{}, fmt.Errorf("s3: put part %d of %q: %w: the number must be 1 to %d and the size, %d, 0 to %d",
 			number, key, ErrInvalid, MaxParts, size, MaxPut)
 	}
-	source := exactly(body, size)
+	source, err := exactly(body, size)
+	if err != nil {
+		return Part{}, fmt.Errorf("s3: put part of %q: %w", key, err)
+	}
 	options := minio.PutObjectPartOptions{DisableContentSha256: true}
 	done, err := s.core.PutObjectPart(ctx, s.bucket, key, id, number, source, size, options)
 	if err != nil {
-		return Part{}, translate("put part of", key, err)
+		return Part{}, translateUpload("put part of", key, source, err)
 	}
 	return Part{Number: number, ETag: quoted(done.ETag), Size: size}, nil
 }

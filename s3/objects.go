@@ -40,8 +40,9 @@ func checkKey(key string) error {
 }
 
 // Put stores size bytes of body under key and returns the new object. A body
-// that is shorter or longer fails with ErrInvalid and stores nothing. The body
-// is streamed, never kept; above [MaxPut] it goes as a multipart upload. A body
+// that is shorter or longer fails with ErrInvalid and stores nothing; an error
+// of body's own comes back wrapped, without a sentinel. The body is streamed,
+// never kept; above [MaxPut] it goes as a multipart upload. A body
 // that can seek is sent again, from where it stood, if the store asks to come
 // back; any other is sent once.
 func (s *Store) Put(ctx context.Context, key string, body io.Reader, size int64, contentType string) (Object, error) {
@@ -54,13 +55,16 @@ func (s *Store) Put(ctx context.Context, key string, body io.Reader, size int64,
 	if size > MaxPut {
 		return s.putParts(ctx, key, body, size, contentType)
 	}
-	source := exactly(body, size)
+	source, err := exactly(body, size)
+	if err != nil {
+		return Object{}, fmt.Errorf("s3: put %q: %w", key, err)
+	}
 	// Unsigned payload on plain HTTP too: the chunked signature is the part of
 	// S3 that servers get wrong most often, and TLS is what protects bytes.
 	options := minio.PutObjectOptions{ContentType: contentType, DisableContentSha256: true}
 	info, err := s.core.PutObject(ctx, s.bucket, key, source, size, "", "", options)
 	if err != nil {
-		return Object{}, translate("put", key, err)
+		return Object{}, translateUpload("put", key, source, err)
 	}
 	return Object{
 		Key: key, ETag: quoted(info.ETag), Size: size, ContentType: orDefault(contentType),

@@ -2,8 +2,11 @@ package s3
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,7 +16,7 @@ import (
 // too, because one connection per transfer is faster for large bodies. The
 // header timeout is long: a store may think for a minute about copying 5 GiB.
 func newTransport() http.RoundTripper {
-	return dated{&http.Transport{
+	return wire{&http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   10 * time.Second,
@@ -28,13 +31,23 @@ func newTransport() http.RoundTripper {
 	}}
 }
 
-// dated notes the Date header of answers for callers that asked for it through
-// their context, since the library drops it.
-type dated struct{ *http.Transport }
+// wire is the transport with two additions.
+//
+// It notes the Date header of answers for callers that asked for it through
+// their context, since the library drops it. And it takes the body away from a
+// request that is over: HTTP may answer before a body was read to its end, and
+// what still reads then would steal bytes from the next attempt.
+type wire struct{ *http.Transport }
 
-func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil && r.ContentLength != 0 {
+		body := &attempt{ReadCloser: r.Body}
+		defer body.over.Store(true)
+		r = r.WithContext(r.Context()) // a copy, since requests are not ours to change
+		r.Body = body
+	}
 	sent := time.Now()
-	answer, err := d.Transport.RoundTrip(r)
+	answer, err := w.Transport.RoundTrip(r)
 	note, asked := r.Context().Value(skewKey{}).(*skew)
 	if err != nil || !asked {
 		return answer, err
@@ -43,6 +56,19 @@ func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
 		note.observe(date, sent, time.Now())
 	}
 	return answer, nil
+}
+
+// attempt is a request's body for as long as the request runs.
+type attempt struct {
+	io.ReadCloser
+	over atomic.Bool
+}
+
+func (a *attempt) Read(p []byte) (int, error) {
+	if a.over.Load() {
+		return 0, errors.New("s3: the request is over")
+	}
+	return a.ReadCloser.Read(p)
 }
 
 type skewKey struct{}

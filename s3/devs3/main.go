@@ -20,6 +20,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -35,7 +36,7 @@ func main() {
 type settings struct {
 	addr, dir, region    string
 	accessKey, secretKey string
-	withParent           bool
+	withParent, scratch  bool
 }
 
 // run serves until a signal comes or, with -with-parent, standard input ends.
@@ -49,6 +50,9 @@ func run(args []string, getenv func(string) string, stdin io.Reader, stdout io.W
 		return err
 	}
 	defer release()
+	if set.scratch {
+		defer os.RemoveAll(set.dir)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if set.withParent {
@@ -88,6 +92,7 @@ func parse(args []string, getenv func(string) string) (settings, error) {
 	flags.StringVar(&set.addr, "addr", "127.0.0.1:9000", "`host:port` to listen on")
 	flags.StringVar(&set.dir, "dir", "", "data `folder`, made if it is missing")
 	flags.StringVar(&set.region, "region", "us-east-1", "`name` of the region that signatures must carry")
+	flags.BoolVar(&set.scratch, "scratch", false, "remove the data folder at the end")
 	flags.BoolVar(&set.withParent, "with-parent", false, "end when standard input does")
 	if err := flags.Parse(args); err != nil {
 		return set, err
@@ -98,5 +103,8 @@ func parse(args []string, getenv func(string) string) (settings, error) {
 	if set.accessKey == "" || set.secretKey == "" {
 		return set, errors.New("DEVS3_ACCESS_KEY and DEVS3_SECRET_KEY must be set")
 	}
-	return set, nil
+	// The gateway changes the working directory.
+	var err error
+	set.dir, err = filepath.Abs(set.dir)
+	return set, err
 }
