@@ -31,15 +31,17 @@ func (p Plane) convolved(sx, sy float64) Plane {
 	return p.resample(p.W, p.H, p.Full(), Gauss(max(sx, 0.1)), Gauss(max(sy, 0.1)))
 }
 
-// Sharpen adds amount times what a blur of the given deviation would take away (an unsharp mask), in place.
-func (p Plane) Sharpen(sigma, amount float64) {
+// Sharpened returns p with amount times what a blur of the given deviation would take away added (an unsharp mask).
+func (p Plane) Sharpened(sigma, amount float64) Plane {
+	out := p.Clone()
 	soft := p.Blurred(sigma)
 	gain := int(math.Round(amount * 256))
 	for y := range p.H {
-		row, s := p.Row(y), soft.Row(y)
+		row, s := out.Row(y), soft.Row(y)
 		for x, v := range row {
 			n := int(v) + ((int(v)-int(s[x]))*gain+128)>>8
 			row[x] = uint8(min(max(n, 0), 255))
 		}
 	}
+	return out
 }

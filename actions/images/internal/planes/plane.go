@@ -55,3 +55,10 @@ func (p Plane) Paste(src Plane, x, y int) {
 		}
 	}
 }
+
+// Clone returns a copy that shares nothing with p.
+func (p Plane) Clone() Plane {
+	out := New(p.W, p.H)
+	out.Paste(p, 0, 0)
+	return out
+}

@@ -1,0 +1,44 @@
+package images
+
+// The memory of a decode, in bytes per pixel of the source. Generous: a budget that is exceeded is worse than one that is not used up.
+const (
+	costPixels = 9   // decoded by the standard library, then taken apart into planes
+	costWASM   = 130 // AVIF: decoded by a WebAssembly module, copied out, taken apart
+	costJPEG   = 3   // our JPEG decoder's planes at full size
+	costFixed  = 4 << 20
+	costResult = 16 // per pixel of the result
+)
+
+// Cost estimates how many bytes of memory a transform of such a picture takes at its peak, without the file itself. A spec that does not fit the
+// picture costs as if it changed nothing.
+func Cost(info Info, s Spec) int64 {
+	pixels := int64(info.Width) * int64(info.Height)
+	p, err := newPlan(info, s)
+	if err != nil {
+		return costFixed + pixels*(costPixels+costResult)
+	}
+	result := int64(p.canvas[0]) * int64(p.canvas[1]) * costResult
+	if s.Format.resultFor(info.Format) == AVIF {
+		result += 64<<20 + int64(p.canvas[0])*int64(p.canvas[1])*costResult*4
+	}
+	switch info.Format {
+	case JPEG:
+		d := int64(denominator(p.shrinks()))
+		bytes := pixels * costJPEG / (d * d)
+		if info.Progressive {
+			bytes += progressiveCost(pixels, d)
+		}
+		return costFixed + result + bytes
+	case AVIF, HEIC:
+		return costFixed + result + 32<<20 + pixels*costWASM
+	case GIF:
+		return costFixed + result*int64(max(1, info.Frames)) + pixels*(costPixels+int64(max(1, info.Frames)))
+	}
+	return costFixed + result + pixels*costPixels
+}
+
+// progressiveCost is what the coefficients of a progressive JPEG take, chroma counted at full size.
+func progressiveCost(pixels, denominator int64) int64 {
+	kept := map[int64]int64{1: 64, 2: 25, 4: 5, 8: 1}[denominator]
+	return pixels * 3 / 64 * (kept*2 + 8)
+}

@@ -1,0 +1,61 @@
+package images
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// usableProfile returns the profile if it describes what the planes hold: a CMYK profile means nothing for what was made of the file.
+func (p *picture) usableProfile() []byte {
+	if len(p.profile) < 128 || len(p.profile) > maxProfile {
+		return nil
+	}
+	space := string(p.profile[16:20])
+	if space == "RGB " && p.colours != gray || space == "GRAY" && p.colours == gray {
+		return p.profile
+	}
+	return nil
+}
+
+// partSize is how much of a profile fits into one segment besides its tag and numbers.
+const partSize = 65535 - 2 - len(iccTag) - 2
+
+// jpegWithProfile puts the profile behind the SOI marker.
+func jpegWithProfile(file, profile []byte) []byte {
+	parts := (len(profile) + partSize - 1) / partSize
+	if parts == 0 || parts > 255 {
+		return file
+	}
+	out := append(make([]byte, 0, len(file)+len(profile)+parts*18), file[:2]...)
+	for i := range parts {
+		part := profile[i*partSize : min((i+1)*partSize, len(profile))]
+		out = append(out, 0xff, 0xe2)
+		out = binary.BigEndian.AppendUint16(out, uint16(len(part)+len(iccTag)+4))
+		out = append(out, iccTag...)
+		out = append(out, byte(i+1), byte(parts))
+		out = append(out, part...)
+	}
+	return append(out, file[2:]...)
+}
+
+// headerEnd is where the chunks after IHDR begin.
+const headerEnd = 8 + 12 + 13
+
+// pngWithProfile puts the profile behind the IHDR chunk.
+func pngWithProfile(file, profile []byte) []byte {
+	if profile == nil {
+		return file
+	}
+	var body bytes.Buffer
+	body.WriteString("iCCPicc\x00\x00")
+	z := zlib.NewWriter(&body)
+	z.Write(profile)
+	z.Close()
+	out := append(make([]byte, 0, len(file)+body.Len()+12), file[:headerEnd]...)
+	out = binary.BigEndian.AppendUint32(out, uint32(body.Len()-4))
+	out = append(out, body.Bytes()...)
+	out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(body.Bytes()))
+	return append(out, file[headerEnd:]...)
+}
