@@ -221,12 +221,12 @@ func (e *Engine) forget(ctx context.Context, m *metadata.Metadata) error {
 	for _, t := range m.CronTriggers {
 		crons[t.Name] = t.Schedule
 	}
-	_, err := e.db.ExecContext(ctx, `UPDATE "hdb_catalog.event_log" SET archived = 1
+	_, err := e.exec(ctx, `UPDATE "hdb_catalog.event_log" SET archived = 1
 		WHERE delivered = 0 AND error = 0 AND archived = 0 AND trigger_name NOT IN (SELECT value FROM json_each(?))`, jsonText(events))
 	if err != nil {
 		return fmt.Errorf("triggers: archive events: %w", err)
 	}
-	_, err = e.db.ExecContext(ctx, `DELETE FROM "hdb_catalog.hdb_cron_events" AS c WHERE status = 'scheduled' AND tries = 0
+	_, err = e.exec(ctx, `DELETE FROM "hdb_catalog.hdb_cron_events" AS c WHERE status = 'scheduled' AND tries = 0
 		AND NOT EXISTS (SELECT 1 FROM json_each(?) AS j WHERE j.key = c.trigger_name AND j.value = c.schedule)`, jsonText(crons))
 	if err != nil {
 		return fmt.Errorf("triggers: drop cron events: %w", err)

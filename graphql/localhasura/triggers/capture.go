@@ -7,6 +7,7 @@ import (
 
 	"hasura-storage/graphql/localhasura/catalog"
 	"hasura-storage/graphql/localhasura/pgtype"
+	"hasura-storage/graphql/localhasura/store"
 )
 
 // prefix starts the names of the engine's SQLite triggers, as in Hasura.
@@ -21,16 +22,22 @@ func (e *Engine) install(ctx context.Context, watched []*catalog.Table) error {
 			want[prefix+t.SQLName+"_"+op] = captureSQL(t, op)
 		}
 	}
-	have, err := installed(ctx, e.db)
-	if err != nil {
-		return fmt.Errorf("triggers: read SQLite triggers: %w", err)
-	}
-	if script := replacement(have, want); script != "" {
-		if _, err := e.db.ExecContext(ctx, script); err != nil {
-			return fmt.Errorf("triggers: install SQLite triggers: %w", err)
+	err := e.db.Write(ctx, "", func(tx *store.Tx) error {
+		have, err := installed(ctx, tx)
+		if err != nil {
+			return err
 		}
+		if script := replacement(have, want); script != "" {
+			if err := tx.Script(ctx, script); err != nil {
+				return err
+			}
+		}
+		return dropNotes(ctx, tx, watched)
+	})
+	if err != nil {
+		return fmt.Errorf("triggers: install SQLite triggers: %w", err)
 	}
-	return e.dropNotes(ctx, watched)
+	return nil
 }
 
 // replacement is the SQL that leads from the triggers there are to those that
@@ -51,12 +58,12 @@ func replacement(have, want map[string]string) string {
 }
 
 // dropNotes forgets changes of tables that nobody watches any more.
-func (e *Engine) dropNotes(ctx context.Context, watched []*catalog.Table) error {
+func dropNotes(ctx context.Context, tx *store.Tx, watched []*catalog.Table) error {
 	names := make([]string, len(watched))
 	for i, t := range watched {
 		names[i] = t.SQLName
 	}
-	_, err := e.db.ExecContext(ctx, `DELETE FROM "hdb_catalog.event_capture"
+	_, err := tx.Exec(ctx, `DELETE FROM "hdb_catalog.event_capture"
 		WHERE table_name NOT IN (SELECT value FROM json_each(?))`, jsonText(names))
 	return err
 }
@@ -64,17 +71,16 @@ func (e *Engine) dropNotes(ctx context.Context, watched []*catalog.Table) error 
 // Detach drops the SQLite triggers of all tables until the next Apply: they
 // name every column, so SQLite would refuse to drop one. Changes made
 // meanwhile fire nothing.
-func (e *Engine) Detach(ctx context.Context, conn Conn) error {
-	have, err := installed(ctx, conn)
+func (e *Engine) Detach(ctx context.Context, tx *store.Tx) error {
+	have, err := installed(ctx, tx)
 	if err != nil || len(have) == 0 {
 		return err
 	}
-	_, err = conn.ExecContext(ctx, replacement(have, nil))
-	return err
+	return tx.Script(ctx, replacement(have, nil))
 }
 
-func installed(ctx context.Context, conn Conn) (map[string]string, error) {
-	rows, err := conn.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?`, len(prefix), prefix)
+func installed(ctx context.Context, tx *store.Tx) (map[string]string, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, ?) = ?`, len(prefix), prefix)
 	if err != nil {
 		return nil, err
 	}

@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"hasura-storage/graphql/localhasura/store"
 )
 
-// ahead is how many events of a cron trigger are planned in advance, so that
-// those of a time when nothing ran are still found. Hasura plans as many.
+// ahead is how many events of a cron trigger are planned in advance at most,
+// so that those of a time when nothing ran are still found. Hasura plans as
+// many; here they are filled up when half of them are left.
 const ahead = 100
 
 // planCron writes the events to come.
@@ -25,37 +28,36 @@ func (e *Engine) planCron(ctx context.Context) error {
 
 func (e *Engine) planTrigger(ctx context.Context, t *cronTrigger) error {
 	now := e.now()
-	var upcoming int
-	var last string
-	err := e.db.QueryRowContext(ctx, `SELECT count(*), coalesce(max(scheduled_time), '') FROM "hdb_catalog.hdb_cron_events"
-		WHERE trigger_name = ? AND status = 'scheduled' AND scheduled_time > ?`, t.Name, text(now)).Scan(&upcoming, &last)
-	if err != nil || upcoming > ahead/2 {
+	enough, err := e.any(ctx, upcoming+` LIMIT 1 OFFSET ?`, t.Name, text(now), ahead/2)
+	if err != nil || enough {
 		return err
 	}
-	from := now
-	if last != "" {
-		from = clock(last)
-	}
-	return e.insertCron(ctx, t, from, ahead-upcoming)
-}
-
-func (e *Engine) insertCron(ctx context.Context, t *cronTrigger, from time.Time, count int) error {
-	tx, err := e.db.BeginTx(ctx, nil)
+	last, err := e.db.Text(ctx, upcoming+` ORDER BY scheduled_time DESC LIMIT 1`, []any{t.Name, text(now)})
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback()
-	for range count {
+	from := now
+	if at := clock(last); !at.IsZero() {
+		from = at
+	}
+	return e.db.Write(ctx, "", func(tx *store.Tx) error { return e.insertCron(ctx, tx, t, from) })
+}
+
+const upcoming = `SELECT scheduled_time FROM "hdb_catalog.hdb_cron_events"
+	WHERE trigger_name = ? AND status = 'scheduled' AND scheduled_time > ?`
+
+func (e *Engine) insertCron(ctx context.Context, tx *store.Tx, t *cronTrigger, from time.Time) error {
+	for range ahead / 2 {
 		if from = t.schedule.Next(from.UTC()); from.IsZero() {
 			break // such as the 30th of February
 		}
-		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO "hdb_catalog.hdb_cron_events"(id, trigger_name, schedule, scheduled_time, created_at)
+		_, err := tx.Exec(ctx, `INSERT OR IGNORE INTO "hdb_catalog.hdb_cron_events"(id, trigger_name, schedule, scheduled_time, created_at)
 			VALUES (?, ?, ?, ?, ?)`, newID(), t.Name, t.Schedule, text(from), text(e.now()))
 		if err != nil {
 			return err
 		}
 	}
-	return tx.Commit()
+	return nil
 }
 
 // cronEvent is one event that is about to be delivered.
@@ -81,26 +83,34 @@ func (e *Engine) deliverCron(ctx context.Context) error {
 }
 
 func (e *Engine) claimCron(ctx context.Context, limit int) ([]cronEvent, error) {
-	now := text(e.now())
-	rows, err := e.db.QueryContext(ctx, `UPDATE "hdb_catalog.hdb_cron_events" SET status = 'locked' WHERE id IN (
-			SELECT id FROM "hdb_catalog.hdb_cron_events" WHERE status = 'scheduled' AND scheduled_time <= ?1
-			AND (next_retry_at IS NULL OR next_retry_at <= ?1) AND trigger_name NOT IN (SELECT value FROM json_each(?2))
-			ORDER BY scheduled_time LIMIT ?3)
-		RETURNING id, trigger_name, scheduled_time, tries`, now, jsonText(e.pausedNames()), limit)
-	if err != nil {
+	args := []any{text(e.now()), jsonText(e.pausedNames())}
+	if due, err := e.any(ctx, dueCron, args...); err != nil || !due {
 		return nil, err
 	}
-	defer rows.Close()
 	var out []cronEvent
-	for rows.Next() {
-		var c cronEvent
-		if err := rows.Scan(&c.id, &c.trigger, &c.scheduled, &c.tries); err != nil {
-			return nil, err
+	err := e.db.Write(ctx, "", func(tx *store.Tx) error {
+		rows, err := tx.QueryContext(ctx, `UPDATE "hdb_catalog.hdb_cron_events" SET status = 'locked'
+			WHERE id IN (`+dueCron+` ORDER BY scheduled_time LIMIT ?3)
+			RETURNING id, trigger_name, scheduled_time, tries`, append(args, limit)...)
+		if err != nil {
+			return err
 		}
-		out = append(out, c)
-	}
-	return out, rows.Err()
+		defer rows.Close()
+		for rows.Next() {
+			var c cronEvent
+			if err := rows.Scan(&c.id, &c.trigger, &c.scheduled, &c.tries); err != nil {
+				return err
+			}
+			out = append(out, c)
+		}
+		return rows.Err()
+	})
+	return out, err
 }
+
+// dueCron takes the time and the paused names.
+const dueCron = `SELECT id FROM "hdb_catalog.hdb_cron_events" WHERE status = 'scheduled' AND scheduled_time <= ?1
+	AND (next_retry_at IS NULL OR next_retry_at <= ?1) AND trigger_name NOT IN (SELECT value FROM json_each(?2))`
 
 // deliverOneCron posts an event, unless it is older than the tolerance.
 func (e *Engine) deliverOneCron(c cronEvent) {

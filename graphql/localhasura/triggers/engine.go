@@ -9,7 +9,6 @@ package triggers
 
 import (
 	"context"
-	"database/sql"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -18,13 +17,14 @@ import (
 	"go.uber.org/zap"
 
 	"hasura-storage/graphql/localhasura/metadata"
+	"hasura-storage/graphql/localhasura/store"
 )
 
 // Options of an Engine; DB and Env are needed.
 type Options struct {
 	// DB is where the tables of the metadata live; the engine's own tables
-	// are made there as well. It must be the pool that writes.
-	DB *sql.DB
+	// are made there as well. It must have the table hdb_catalog.hasura_user.
+	DB *store.DB
 	// Env expands templates in webhook addresses and headers.
 	Env metadata.Env
 	// Log gets one line per failed delivery; nil logs nothing.
@@ -40,7 +40,7 @@ type Options struct {
 
 // Engine keeps the log and delivers from it. It is safe for concurrent use.
 type Engine struct {
-	db       *sql.DB
+	db       *store.DB
 	env      metadata.Env
 	log      *zap.Logger
 	now      func() time.Time
@@ -174,6 +174,24 @@ func (e *Engine) spawn(deliver func()) bool {
 		deliver()
 	}()
 	return true
+}
+
+// exec runs one statement in a transaction of its own and tells how many rows
+// it changed.
+func (e *Engine) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	var n int64
+	err := e.db.Write(ctx, "", func(tx *store.Tx) error {
+		var err error
+		n, err = tx.Exec(ctx, query, args...)
+		return err
+	})
+	return n, err
+}
+
+// any asks whether a query has a row, without disturbing who writes.
+func (e *Engine) any(ctx context.Context, query string, args ...any) (bool, error) {
+	found, err := e.db.Text(ctx, "SELECT CASE WHEN EXISTS("+query+") THEN 'yes' END", args)
+	return found == "yes", err
 }
 
 func (e *Engine) freeSlots() int { return cap(e.slots) - len(e.slots) }

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"hasura-storage/graphql/localhasura/metadata"
+	"hasura-storage/graphql/localhasura/store"
 )
 
 const (
@@ -48,32 +49,40 @@ func (e *Engine) deliverEvents(ctx context.Context) error {
 
 const pending = `delivered = 0 AND error = 0 AND archived = 0`
 
+// dueEvents takes the time, the time of stale locks, and the paused names.
+const dueEvents = `SELECT id FROM "hdb_catalog.event_log" WHERE ` + pending + `
+	AND (locked IS NULL OR locked < ?2) AND (next_retry_at IS NULL OR next_retry_at <= ?1)
+	AND trigger_name NOT IN (SELECT value FROM json_each(?3))`
+
 func (e *Engine) claimEvents(ctx context.Context, limit int) ([]queued, error) {
 	now := e.now()
-	rows, err := e.db.QueryContext(ctx, `UPDATE "hdb_catalog.event_log" SET locked = ?1 WHERE id IN (
-			SELECT id FROM "hdb_catalog.event_log" WHERE `+pending+`
-			AND (locked IS NULL OR locked < ?2) AND (next_retry_at IS NULL OR next_retry_at <= ?1)
-			AND trigger_name NOT IN (SELECT value FROM json_each(?3))
-			ORDER BY locked NULLS FIRST, next_retry_at NULLS FIRST, created_at LIMIT ?4)
-		RETURNING id, trigger_name, schema_name, table_name, payload, created_at, tries`,
-		text(now), text(now.Add(-staleLock)), jsonText(e.pausedNames()), limit)
-	if err != nil {
+	args := []any{text(now), text(now.Add(-staleLock)), jsonText(e.pausedNames())}
+	if due, err := e.any(ctx, dueEvents, args...); err != nil || !due {
 		return nil, err
 	}
-	defer rows.Close()
 	var out []queued
-	for rows.Next() {
-		var q queued
-		if err := rows.Scan(&q.id, &q.trigger, &q.schema, &q.table, &q.payload, &q.created, &q.tries); err != nil {
-			return nil, err
+	err := e.db.Write(ctx, "", func(tx *store.Tx) error {
+		rows, err := tx.QueryContext(ctx, `UPDATE "hdb_catalog.event_log" SET locked = ?1 WHERE id IN (`+dueEvents+`
+			ORDER BY locked NULLS FIRST, next_retry_at NULLS FIRST, created_at LIMIT ?4)
+			RETURNING id, trigger_name, schema_name, table_name, payload, created_at, tries`, append(args, limit)...)
+		if err != nil {
+			return err
 		}
-		out = append(out, q)
-	}
-	return out, rows.Err()
+		defer rows.Close()
+		for rows.Next() {
+			var q queued
+			if err := rows.Scan(&q.id, &q.trigger, &q.schema, &q.table, &q.payload, &q.created, &q.tries); err != nil {
+				return err
+			}
+			out = append(out, q)
+		}
+		return rows.Err()
+	})
+	return out, err
 }
 
 func (e *Engine) release(ctx context.Context, id string) error {
-	_, err := e.db.ExecContext(ctx, `UPDATE "hdb_catalog.event_log" SET locked = NULL WHERE id = ?`, id)
+	_, err := e.exec(ctx, `UPDATE "hdb_catalog.event_log" SET locked = NULL WHERE id = ?`, id)
 	return err
 }
 
@@ -146,7 +155,7 @@ func (e *Engine) logInvocation(q queued, body []byte, o outcome) {
 func (e *Engine) record(query string, args ...any) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), recordLimit)
 	defer cancel()
-	if _, err := e.db.ExecContext(ctx, query, args...); err != nil {
+	if _, err := e.exec(ctx, query, args...); err != nil {
 		e.log.Error("triggers: cannot record a delivery", zap.Error(err))
 	}
 }

@@ -3,16 +3,17 @@ package triggers_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"hasura-storage/graphql/localhasura/store"
 )
 
 func TestDelivery(t *testing.T) {
 	w := newWorld(t, onItems(trigger("made", `{"enable_manual":false,"insert":{"columns":"*"}}`,
 		`,"headers":[{"name":"x-secret","value_from_env":"SECRET"},{"name":"user-agent","value":"other"}],"retry_conf":{"num_retries":3,"interval_sec":1}`)))
-	w.exec(`DELETE FROM "hdb_catalog.hasura_user"`)
-	w.exec(`INSERT INTO "hdb_catalog.hasura_user" VALUES ('{"x-hasura-role":"user"}')`)
 	w.mutate(insertOne)
 	w.idle()
 	got := w.hook.got()
@@ -109,17 +110,20 @@ func TestPayloadColumns(t *testing.T) {
 
 func TestNoEventWithoutCommit(t *testing.T) {
 	w := newWorld(t, onItems(trigger("made", `{"enable_manual":false,"insert":{"columns":"*"}}`, "")))
-	tx, err := w.db.Begin()
-	if err != nil {
+	ctx := context.Background()
+	wrong := errors.New("a later statement failed")
+	err := w.db.Write(ctx, "", func(tx *store.Tx) error {
+		if _, err := tx.Exec(ctx, insertOne); err != nil {
+			return err
+		}
+		if err := w.engine.Flush(ctx, tx); err != nil {
+			return err
+		}
+		return wrong
+	})
+	if !errors.Is(err, wrong) {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(insertOne); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.engine.Flush(context.Background(), tx); err != nil {
-		t.Fatal(err)
-	}
-	tx.Rollback()
 	w.idle()
 	if got := w.hook.got(); len(got) != 0 {
 		t.Errorf("delivered %v", got)

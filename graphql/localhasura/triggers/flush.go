@@ -9,13 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"hasura-storage/graphql/localhasura/metadata"
+	"hasura-storage/graphql/localhasura/store"
 )
-
-// Conn is what Flush needs of *sql.DB, *sql.Conn or *sql.Tx.
-type Conn interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
 
 // change is what one statement did to one row.
 type change struct {
@@ -31,48 +26,45 @@ type change struct {
 // triggers did to a row within the statement counts as part of it, as it would
 // if they were Postgres's BEFORE triggers. Without the call the delivery loop
 // does it, with everything since taken for one statement.
-func (e *Engine) Flush(ctx context.Context, conn Conn) error {
+func (e *Engine) Flush(ctx context.Context, tx *store.Tx) error {
 	c := e.config.Load()
 	if len(c.byTable) == 0 {
 		return nil
 	}
-	notes, err := readNotes(ctx, conn)
+	if some, err := tx.Text(ctx, anyNotes, nil); err != nil || some == "null" {
+		return err
+	}
+	notes, err := readNotes(ctx, tx)
 	if err != nil || len(notes) == 0 {
 		return err
 	}
 	for _, change := range merge(notes) {
 		for _, t := range c.byTable[change.table] {
 			if event := t.event(change, c.columns[change.table]); event != nil {
-				if err := e.insertEvent(ctx, conn, newID(), t, event); err != nil {
+				if err := e.insertEvent(ctx, tx, newID(), t, event); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	_, err = conn.ExecContext(ctx, `DELETE FROM "hdb_catalog.event_capture" WHERE seq <= ?`, notes[len(notes)-1].seq)
+	_, err = tx.Exec(ctx, `DELETE FROM "hdb_catalog.event_capture" WHERE seq <= ?`, notes[len(notes)-1].seq)
 	return err
 }
 
+const anyNotes = `SELECT 'yes' FROM "hdb_catalog.event_capture" LIMIT 1`
+
 // flushAll is Flush in a transaction of its own.
 func (e *Engine) flushAll(ctx context.Context) error {
-	if len(e.config.Load().byTable) == 0 {
-		return nil
-	}
-	tx, err := e.db.BeginTx(ctx, nil)
-	if err != nil {
+	if some, err := e.db.Text(ctx, anyNotes, nil); err != nil || some == "null" {
 		return err
 	}
-	defer tx.Rollback()
-	if err := e.Flush(ctx, tx); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return e.db.Write(ctx, "", func(tx *store.Tx) error { return e.Flush(ctx, tx) })
 }
 
 func newID() string { return uuid.NewString() }
 
-func readNotes(ctx context.Context, conn Conn) ([]change, error) {
-	rows, err := conn.QueryContext(ctx, `SELECT seq, table_name, op, coalesce(old_key, ''), coalesce(new_key, ''), old, new, session
+func readNotes(ctx context.Context, tx *store.Tx) ([]change, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT seq, table_name, op, coalesce(old_key, ''), coalesce(new_key, ''), old, new, session
 		FROM "hdb_catalog.event_capture" ORDER BY seq`)
 	if err != nil {
 		return nil, fmt.Errorf("triggers: read changes: %w", err)
@@ -228,12 +220,12 @@ func object(row map[string]json.RawMessage, columns []string) json.RawMessage {
 	return append(out, '}')
 }
 
-func (e *Engine) insertEvent(ctx context.Context, conn Conn, id string, t *eventTrigger, event *eventBody) error {
+func (e *Engine) insertEvent(ctx context.Context, tx *store.Tx, id string, t *eventTrigger, event *eventBody) error {
 	body, err := encode(event)
 	if err != nil {
 		return fmt.Errorf("triggers: encode event: %w", err)
 	}
-	_, err = conn.ExecContext(ctx, `INSERT INTO "hdb_catalog.event_log"(id, schema_name, table_name, trigger_name, payload, created_at)
+	_, err = tx.Exec(ctx, `INSERT INTO "hdb_catalog.event_log"(id, schema_name, table_name, trigger_name, payload, created_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, id, t.table.Schema, t.table.Name, t.Name, string(body), text(e.now()))
 	if err != nil {
 		return fmt.Errorf("triggers: write event: %w", err)

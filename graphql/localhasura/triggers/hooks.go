@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hasura-storage/graphql/localhasura/qerr"
+	"hasura-storage/graphql/localhasura/store"
 )
 
 // Invoke makes an event of the kind MANUAL. vars are the session variables of
@@ -24,7 +25,8 @@ func (e *Engine) Invoke(ctx context.Context, name string, payload json.RawMessag
 	}
 	id := newID()
 	event := &eventBody{Op: "MANUAL", Variables: session, Data: eventData{New: payload}}
-	if err := e.insertEvent(ctx, e.db, id, t, event); err != nil {
+	err = e.db.Write(ctx, "", func(tx *store.Tx) error { return e.insertEvent(ctx, tx, id, t, event) })
+	if err != nil {
 		return "", qerr.Internalf(err, "internal error")
 	}
 	e.Wake()
@@ -34,12 +36,12 @@ func (e *Engine) Invoke(ctx context.Context, name string, payload json.RawMessag
 // Redeliver posts an event once more, whatever became of it, with all its
 // retries. It is how tests make a duplicate.
 func (e *Engine) Redeliver(ctx context.Context, id string) *qerr.Error {
-	done, err := e.db.ExecContext(ctx, `UPDATE "hdb_catalog.event_log"
+	n, err := e.exec(ctx, `UPDATE "hdb_catalog.event_log"
 		SET delivered = 0, error = 0, archived = 0, tries = 0, next_retry_at = NULL WHERE id = ?`, id)
 	if err != nil {
 		return qerr.Internalf(err, "internal error")
 	}
-	if n, err := done.RowsAffected(); err == nil && n == 0 {
+	if n == 0 {
 		return qerr.New(qerr.NotExists, errNoEvent(id).Error())
 	}
 	e.Wake()
@@ -71,11 +73,7 @@ func (e *Engine) Lose(ctx context.Context, name string) (int, error) {
 	if err := e.flushAll(ctx); err != nil {
 		return 0, err
 	}
-	done, err := e.db.ExecContext(ctx, `UPDATE "hdb_catalog.event_log" SET archived = 1 WHERE trigger_name = ? AND `+pending, name)
-	if err != nil {
-		return 0, err
-	}
-	n, err := done.RowsAffected()
+	n, err := e.exec(ctx, `UPDATE "hdb_catalog.event_log" SET archived = 1 WHERE trigger_name = ? AND `+pending, name)
 	return int(n), err
 }
 
@@ -130,13 +128,13 @@ func (e *Engine) Idle(ctx context.Context) error {
 
 func (e *Engine) busy(ctx context.Context) (bool, error) {
 	now, paused := text(e.now()), jsonText(e.pausedNames())
-	var n int
-	err := e.db.QueryRowContext(ctx, `SELECT
-		(SELECT count(*) FROM "hdb_catalog.event_capture") +
-		(SELECT count(*) FROM "hdb_catalog.event_log" WHERE `+pending+`
-			AND (next_retry_at IS NULL OR next_retry_at <= ?1) AND trigger_name NOT IN (SELECT value FROM json_each(?2))) +
-		(SELECT count(*) FROM "hdb_catalog.hdb_cron_events" WHERE status IN ('scheduled', 'locked') AND scheduled_time <= ?1
-			AND (next_retry_at IS NULL OR next_retry_at <= ?1) AND trigger_name NOT IN (SELECT value FROM json_each(?2)))`,
-		now, paused).Scan(&n)
-	return n > 0 || len(e.slots) > 0, err
+	if len(e.slots) > 0 {
+		return true, nil
+	}
+	return e.any(ctx, `SELECT 1 FROM "hdb_catalog.event_capture" UNION ALL
+		SELECT 1 FROM "hdb_catalog.event_log" WHERE `+pending+`
+			AND (next_retry_at IS NULL OR next_retry_at <= ?1) AND trigger_name NOT IN (SELECT value FROM json_each(?2)) UNION ALL
+		SELECT 1 FROM "hdb_catalog.hdb_cron_events" WHERE status IN ('scheduled', 'locked') AND scheduled_time <= ?1
+			AND (next_retry_at IS NULL OR next_retry_at <= ?1) AND trigger_name NOT IN (SELECT value FROM json_each(?2))`,
+		now, paused)
 }

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"hasura-storage/graphql/localhasura/store"
 )
 
 // The engine's tables. Their names are Hasura's, so that what is known about
 // those holds here; event_capture is ours.
 const tables = `
-CREATE TABLE IF NOT EXISTS "hdb_catalog.hasura_user"(session TEXT);
 CREATE TABLE IF NOT EXISTS "hdb_catalog.event_capture"(
 	seq INTEGER PRIMARY KEY AUTOINCREMENT,
 	table_name TEXT NOT NULL, op TEXT NOT NULL,
@@ -35,7 +36,7 @@ CREATE TABLE IF NOT EXISTS "hdb_catalog.hdb_cron_event_invocation_logs"(
 `
 
 func (e *Engine) createTables(ctx context.Context) error {
-	if _, err := e.db.ExecContext(ctx, tables); err != nil {
+	if err := e.db.Write(ctx, "", func(tx *store.Tx) error { return tx.Script(ctx, tables) }); err != nil {
 		return fmt.Errorf("triggers: create tables: %w", err)
 	}
 	return nil
@@ -44,9 +45,10 @@ func (e *Engine) createTables(ctx context.Context) error {
 // unlock frees what a process that died was about to deliver. No other
 // process works on this database, so every lock is stale.
 func (e *Engine) unlock(ctx context.Context) error {
-	_, err := e.db.ExecContext(ctx, `
-		UPDATE "hdb_catalog.event_log" SET locked = NULL WHERE locked IS NOT NULL;
-		UPDATE "hdb_catalog.hdb_cron_events" SET status = 'scheduled' WHERE status = 'locked';`)
+	_, err := e.exec(ctx, `UPDATE "hdb_catalog.event_log" SET locked = NULL WHERE locked IS NOT NULL`)
+	if err == nil {
+		_, err = e.exec(ctx, `UPDATE "hdb_catalog.hdb_cron_events" SET status = 'scheduled' WHERE status = 'locked'`)
+	}
 	if err != nil {
 		return fmt.Errorf("triggers: unlock: %w", err)
 	}

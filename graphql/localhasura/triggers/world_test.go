@@ -2,26 +2,25 @@ package triggers_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	_ "modernc.org/sqlite" // the database
-
 	"hasura-storage/graphql/localhasura/catalog"
 	"hasura-storage/graphql/localhasura/metadata"
+	"hasura-storage/graphql/localhasura/store"
 	"hasura-storage/graphql/localhasura/triggers"
 )
 
 const schema = `
+CREATE TABLE "hdb_catalog.hasura_user"(session TEXT);
+INSERT INTO "hdb_catalog.hasura_user" VALUES (NULL);
 CREATE TABLE "app.parents"(id integer PRIMARY KEY, name text);
 CREATE TABLE "app.items"(
 	id uuid PRIMARY KEY, parent_id integer REFERENCES "app.parents"(id) ON DELETE CASCADE,
@@ -35,9 +34,9 @@ CREATE TRIGGER fill AFTER INSERT ON "app.items" BEGIN
 // world is an engine on a database, and a webhook that notes what it gets.
 type world struct {
 	t      *testing.T
-	db     *sql.DB
+	db     *store.DB
 	engine *triggers.Engine
-	path   string
+	dir    string
 	now    *clock
 	hook   *hook
 }
@@ -93,7 +92,7 @@ func (h *hook) got() []string {
 
 func newWorld(t *testing.T, tables string) *world {
 	t.Helper()
-	w := &world{t: t, path: filepath.Join(t.TempDir(), "hasura.db"), hook: newHook(t),
+	w := &world{t: t, dir: t.TempDir(), hook: newHook(t),
 		now: &clock{at: time.Date(2024, 5, 2, 10, 11, 12, 123450000, time.UTC)}}
 	w.open()
 	w.exec(schema)
@@ -104,11 +103,10 @@ func newWorld(t *testing.T, tables string) *world {
 
 func (w *world) open() {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+w.path+"?_pragma=foreign_keys(1)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)")
+	db, err := store.Open(context.Background(), w.dir, w.now.now)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	db.SetMaxOpenConns(1)
 	e, err := triggers.Open(context.Background(), triggers.Options{DB: db, Now: w.now.now, Interval: 5 * time.Millisecond,
 		Env: func(name string) string { return map[string]string{"BASE": w.hook.URL, "SECRET": "s3cret"}[name] }})
 	if err != nil {
@@ -118,9 +116,11 @@ func (w *world) open() {
 	w.t.Cleanup(func() { e.Close(); db.Close() })
 }
 
-func (w *world) exec(query string, args ...any) {
+// exec writes as somebody outside Hasura would.
+func (w *world) exec(script string) {
 	w.t.Helper()
-	if _, err := w.db.Exec(query, args...); err != nil {
+	ctx := context.Background()
+	if err := w.db.Write(ctx, "", func(tx *store.Tx) error { return tx.Script(ctx, script) }); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -128,20 +128,19 @@ func (w *world) exec(query string, args ...any) {
 // mutate runs statements as one mutation, each flushed.
 func (w *world) mutate(statements ...string) {
 	w.t.Helper()
-	tx, err := w.db.Begin()
+	ctx := context.Background()
+	err := w.db.Write(ctx, `{"x-hasura-role":"user"}`, func(tx *store.Tx) error {
+		for _, s := range statements {
+			if _, err := tx.Exec(ctx, s); err != nil {
+				return err
+			}
+			if err := w.engine.Flush(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer tx.Rollback()
-	for _, s := range statements {
-		if _, err := tx.Exec(s); err != nil {
-			w.t.Fatal(err)
-		}
-		if err := w.engine.Flush(context.Background(), tx); err != nil {
-			w.t.Fatal(err)
-		}
-	}
-	if err := tx.Commit(); err != nil {
 		w.t.Fatal(err)
 	}
 	w.engine.Wake()
