@@ -169,6 +169,7 @@ type Content struct {
 	ETag         string // quoted
 	Disposition  string // Content-Disposition
 	CacheControl string
+	Negotiated   bool // the format was chosen by Accept: Vary says so
 	LastModified time.Time
 	Size         int64
 	// Open starts the body at offset; length 0 means to the end. The caller closes it.
@@ -183,4 +184,65 @@ type Swept struct {
 	Garbage   int  `json:"garbage"`
 	Expired   int  `json:"expired"`
 	Running   bool `json:"running,omitempty"` // another sweep was at work: nothing was done
+}
+
+// CreateUploads is the input of storageCreateUploads.
+type CreateUploads struct {
+	Files []CreateUpload `json:"files"`
+}
+
+// ReplaceFile is the input of storageReplaceFile. Nil members were not given.
+type ReplaceFile struct {
+	ID       string          `json:"id"`
+	Size     graphql.Bigint  `json:"size"` // bytes
+	Name     *string         `json:"name"`
+	MimeType *string         `json:"mimeType"`
+	SHA256   *string         `json:"sha256"` // hex
+	Metadata json.RawMessage `json:"metadata"`
+	Method   string          `json:"method"`
+	IfMatch  *string         `json:"ifMatch"` // an ETag
+}
+
+// ListParts is the input of storageUploadParts; nil partNumbers are the first missing ones.
+type ListParts struct {
+	UploadID    string `json:"uploadId"`
+	PartNumbers []int  `json:"partNumbers"`
+}
+
+// Parts tells what of an upload in parts has arrived, with URLs for the rest.
+type Parts struct {
+	UploadID  string        `json:"uploadId"`
+	FileID    string        `json:"fileId"`
+	PartSize  int64         `json:"partSize"`
+	PartCount int           `json:"partCount"`
+	Uploaded  []ArrivedPart `json:"uploaded"`
+	Missing   []Part        `json:"missing"`
+	ExpiresAt time.Time     `json:"expiresAt"`
+}
+
+// ArrivedPart is a part that is at the store.
+type ArrivedPart struct {
+	PartNumber int    `json:"partNumber"`
+	ETag       string `json:"etag"`
+	Size       int64  `json:"size"`
+}
+
+// CopyFile is the input of storageCopyFile. Nil members were not given.
+type CopyFile struct {
+	ID       string  `json:"id"`
+	NewID    *string `json:"newId"`
+	BucketID *string `json:"bucketId"`
+	Name     *string `json:"name"`
+}
+
+// GetDownloads is the input of storageDownloads: exactly one of IDs and Where.
+type GetDownloads struct {
+	IDs         []string        `json:"ids"`
+	Where       json.RawMessage `json:"where"`   // files_bool_exp
+	OrderBy     json.RawMessage `json:"orderBy"` // files_order_by, or a list of them
+	Limit       *int            `json:"limit"`
+	Offset      *int            `json:"offset"`
+	ExpiresIn   *int            `json:"expiresIn"`
+	Disposition string          `json:"disposition"`
+	Image       *Image          `json:"image"`
 }

@@ -40,6 +40,7 @@ type Bucket struct {
 	DownloadExpiration   int              `json:"downloadExpiration"`
 	CacheControl         *string          `json:"cacheControl"`
 	PresignedUrlsEnabled bool             `json:"presignedUrlsEnabled"`
+	ImagePresets         *json.RawMessage `json:"imagePresets"`
 }
 
 // GetId returns Bucket.Id, and is useful for accessing the field via an interface.
@@ -65,6 +66,9 @@ func (v *Bucket) GetCacheControl() *string { return v.CacheControl }
 
 // GetPresignedUrlsEnabled returns Bucket.PresignedUrlsEnabled, and is useful for accessing the field via an interface.
 func (v *Bucket) GetPresignedUrlsEnabled() bool { return v.PresignedUrlsEnabled }
+
+// GetImagePresets returns Bucket.ImagePresets, and is useful for accessing the field via an interface.
+func (v *Bucket) GetImagePresets() *json.RawMessage { return v.ImagePresets }
 
 // ClaimUploadClaimedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
 type ClaimUploadClaimedStorage_uploads_mutation_response struct {
@@ -135,6 +139,38 @@ type CommitUploadSwitchedFiles_mutation_response struct {
 
 // GetAffected_rows returns CommitUploadSwitchedFiles_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
 func (v *CommitUploadSwitchedFiles_mutation_response) GetAffected_rows() int { return v.Affected_rows }
+
+// CountOpenUploadsBeyondStorage_uploads includes the requested fields of the GraphQL type storage_uploads.
+type CountOpenUploadsBeyondStorage_uploads struct {
+	Id string `json:"id"`
+}
+
+// GetId returns CountOpenUploadsBeyondStorage_uploads.Id, and is useful for accessing the field via an interface.
+func (v *CountOpenUploadsBeyondStorage_uploads) GetId() string { return v.Id }
+
+// CountOpenUploadsOfSessionStorage_uploads includes the requested fields of the GraphQL type storage_uploads.
+type CountOpenUploadsOfSessionStorage_uploads struct {
+	Id string `json:"id"`
+}
+
+// GetId returns CountOpenUploadsOfSessionStorage_uploads.Id, and is useful for accessing the field via an interface.
+func (v *CountOpenUploadsOfSessionStorage_uploads) GetId() string { return v.Id }
+
+// CountOpenUploadsResponse is returned by CountOpenUploads on success.
+type CountOpenUploadsResponse struct {
+	OfSession []CountOpenUploadsOfSessionStorage_uploads `json:"ofSession"`
+	Beyond    []CountOpenUploadsBeyondStorage_uploads    `json:"beyond"`
+}
+
+// GetOfSession returns CountOpenUploadsResponse.OfSession, and is useful for accessing the field via an interface.
+func (v *CountOpenUploadsResponse) GetOfSession() []CountOpenUploadsOfSessionStorage_uploads {
+	return v.OfSession
+}
+
+// GetBeyond returns CountOpenUploadsResponse.Beyond, and is useful for accessing the field via an interface.
+func (v *CountOpenUploadsResponse) GetBeyond() []CountOpenUploadsBeyondStorage_uploads {
+	return v.Beyond
+}
 
 // DeleteExpiredFilesDeletedFiles_mutation_response includes the requested fields of the GraphQL type files_mutation_response.
 type DeleteExpiredFilesDeletedFiles_mutation_response struct {
@@ -336,6 +372,22 @@ type FileGarbageResponse struct {
 // GetGarbage returns FileGarbageResponse.Garbage, and is useful for accessing the field via an interface.
 func (v *FileGarbageResponse) GetGarbage() []Garbage { return v.Garbage }
 
+// FindFilesFiles includes the requested fields of the GraphQL type files.
+type FindFilesFiles struct {
+	Id string `json:"id"`
+}
+
+// GetId returns FindFilesFiles.Id, and is useful for accessing the field via an interface.
+func (v *FindFilesFiles) GetId() string { return v.Id }
+
+// FindFilesResponse is returned by FindFiles on success.
+type FindFilesResponse struct {
+	Files []FindFilesFiles `json:"files"`
+}
+
+// GetFiles returns FindFilesResponse.Files, and is useful for accessing the field via an interface.
+func (v *FindFilesResponse) GetFiles() []FindFilesFiles { return v.Files }
+
 // ForgetUploadDeletedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
 type ForgetUploadDeletedStorage_uploads_mutation_response struct {
 	Affected_rows int `json:"affected_rows"`
@@ -388,13 +440,13 @@ type GetFilesResponse struct {
 // GetFiles returns GetFilesResponse.Files, and is useful for accessing the field via an interface.
 func (v *GetFilesResponse) GetFiles() []File { return v.Files }
 
-// GetUploadResponse is returned by GetUpload on success.
-type GetUploadResponse struct {
-	Upload *Upload `json:"upload"`
+// GetUploadsResponse is returned by GetUploads on success.
+type GetUploadsResponse struct {
+	Uploads []Upload `json:"uploads"`
 }
 
-// GetUpload returns GetUploadResponse.Upload, and is useful for accessing the field via an interface.
-func (v *GetUploadResponse) GetUpload() *Upload { return v.Upload }
+// GetUploads returns GetUploadsResponse.Uploads, and is useful for accessing the field via an interface.
+func (v *GetUploadsResponse) GetUploads() []Upload { return v.Uploads }
 
 // InsertFilesInsertedFiles_mutation_response includes the requested fields of the GraphQL type files_mutation_response.
 type InsertFilesInsertedFiles_mutation_response struct {
@@ -414,23 +466,23 @@ func (v *InsertFilesResponse) GetInserted() InsertFilesInsertedFiles_mutation_re
 	return v.Inserted
 }
 
-// InsertUploadInsertedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
-type InsertUploadInsertedStorage_uploads_mutation_response struct {
+// InsertUploadsInsertedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type InsertUploadsInsertedStorage_uploads_mutation_response struct {
 	Affected_rows int `json:"affected_rows"`
 }
 
-// GetAffected_rows returns InsertUploadInsertedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
-func (v *InsertUploadInsertedStorage_uploads_mutation_response) GetAffected_rows() int {
+// GetAffected_rows returns InsertUploadsInsertedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *InsertUploadsInsertedStorage_uploads_mutation_response) GetAffected_rows() int {
 	return v.Affected_rows
 }
 
-// InsertUploadResponse is returned by InsertUpload on success.
-type InsertUploadResponse struct {
-	Inserted InsertUploadInsertedStorage_uploads_mutation_response `json:"inserted"`
+// InsertUploadsResponse is returned by InsertUploads on success.
+type InsertUploadsResponse struct {
+	Inserted InsertUploadsInsertedStorage_uploads_mutation_response `json:"inserted"`
 }
 
-// GetInserted returns InsertUploadResponse.Inserted, and is useful for accessing the field via an interface.
-func (v *InsertUploadResponse) GetInserted() InsertUploadInsertedStorage_uploads_mutation_response {
+// GetInserted returns InsertUploadsResponse.Inserted, and is useful for accessing the field via an interface.
+func (v *InsertUploadsResponse) GetInserted() InsertUploadsInsertedStorage_uploads_mutation_response {
 	return v.Inserted
 }
 
@@ -473,14 +525,6 @@ type NamedKeysUploadsStorage_uploads struct {
 
 // GetObject_key returns NamedKeysUploadsStorage_uploads.Object_key, and is useful for accessing the field via an interface.
 func (v *NamedKeysUploadsStorage_uploads) GetObject_key() *string { return v.Object_key }
-
-// OpenUploadsResponse is returned by OpenUploads on success.
-type OpenUploadsResponse struct {
-	Uploads []Upload `json:"uploads"`
-}
-
-// GetUploads returns OpenUploadsResponse.Uploads, and is useful for accessing the field via an interface.
-func (v *OpenUploadsResponse) GetUploads() []Upload { return v.Uploads }
 
 // PingResponse is returned by Ping on success.
 type PingResponse struct {
@@ -550,6 +594,26 @@ func (v *RenewLeaseResponse) GetRenewed() RenewLeaseRenewedStorage_uploads_mutat
 	return v.Renewed
 }
 
+// RetractUploadResponse is returned by RetractUpload on success.
+type RetractUploadResponse struct {
+	Retracted RetractUploadRetractedStorage_uploads_mutation_response `json:"retracted"`
+}
+
+// GetRetracted returns RetractUploadResponse.Retracted, and is useful for accessing the field via an interface.
+func (v *RetractUploadResponse) GetRetracted() RetractUploadRetractedStorage_uploads_mutation_response {
+	return v.Retracted
+}
+
+// RetractUploadRetractedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type RetractUploadRetractedStorage_uploads_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns RetractUploadRetractedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *RetractUploadRetractedStorage_uploads_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
 // SettleUploadResponse is returned by SettleUpload on success.
 type SettleUploadResponse struct {
 	Settled SettleUploadSettledStorage_uploads_mutation_response `json:"settled"`
@@ -570,6 +634,38 @@ func (v *SettleUploadSettledStorage_uploads_mutation_response) GetAffected_rows(
 	return v.Affected_rows
 }
 
+// TouchFileResponse is returned by TouchFile on success.
+type TouchFileResponse struct {
+	Touched TouchFileTouchedFiles_mutation_response `json:"touched"`
+}
+
+// GetTouched returns TouchFileResponse.Touched, and is useful for accessing the field via an interface.
+func (v *TouchFileResponse) GetTouched() TouchFileTouchedFiles_mutation_response { return v.Touched }
+
+// TouchFileTouchedFiles_mutation_response includes the requested fields of the GraphQL type files_mutation_response.
+type TouchFileTouchedFiles_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns TouchFileTouchedFiles_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *TouchFileTouchedFiles_mutation_response) GetAffected_rows() int { return v.Affected_rows }
+
+// UpdateFileResponse is returned by UpdateFile on success.
+type UpdateFileResponse struct {
+	Updated UpdateFileUpdatedFiles_mutation_response `json:"updated"`
+}
+
+// GetUpdated returns UpdateFileResponse.Updated, and is useful for accessing the field via an interface.
+func (v *UpdateFileResponse) GetUpdated() UpdateFileUpdatedFiles_mutation_response { return v.Updated }
+
+// UpdateFileUpdatedFiles_mutation_response includes the requested fields of the GraphQL type files_mutation_response.
+type UpdateFileUpdatedFiles_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns UpdateFileUpdatedFiles_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *UpdateFileUpdatedFiles_mutation_response) GetAffected_rows() int { return v.Affected_rows }
+
 // Upload includes the GraphQL fields of storage_uploads requested by the fragment Upload.
 type Upload struct {
 	Id           string           `json:"id"`
@@ -587,6 +683,10 @@ type Upload struct {
 	Size         *Bigint          `json:"size"`
 	Mime_type    *string          `json:"mime_type"`
 	Sha256       *string          `json:"sha256"`
+	Metadata     *json.RawMessage `json:"metadata"`
+	If_match     *string          `json:"if_match"`
+	Source_id    *string          `json:"source_id"`
+	Source_key   *string          `json:"source_key"`
 	Session      *json.RawMessage `json:"session"`
 	Session_key  *string          `json:"session_key"`
 	Leased_until *time.Time       `json:"leased_until"`
@@ -641,6 +741,18 @@ func (v *Upload) GetMime_type() *string { return v.Mime_type }
 // GetSha256 returns Upload.Sha256, and is useful for accessing the field via an interface.
 func (v *Upload) GetSha256() *string { return v.Sha256 }
 
+// GetMetadata returns Upload.Metadata, and is useful for accessing the field via an interface.
+func (v *Upload) GetMetadata() *json.RawMessage { return v.Metadata }
+
+// GetIf_match returns Upload.If_match, and is useful for accessing the field via an interface.
+func (v *Upload) GetIf_match() *string { return v.If_match }
+
+// GetSource_id returns Upload.Source_id, and is useful for accessing the field via an interface.
+func (v *Upload) GetSource_id() *string { return v.Source_id }
+
+// GetSource_key returns Upload.Source_key, and is useful for accessing the field via an interface.
+func (v *Upload) GetSource_key() *string { return v.Source_key }
+
 // GetSession returns Upload.Session, and is useful for accessing the field via an interface.
 func (v *Upload) GetSession() *json.RawMessage { return v.Session }
 
@@ -662,6 +774,14 @@ func (v *Upload) GetExpires_at() time.Time { return v.Expires_at }
 // GetFile returns Upload.File, and is useful for accessing the field via an interface.
 func (v *Upload) GetFile() *File { return v.File }
 
+// UploadsOfFileResponse is returned by UploadsOfFile on success.
+type UploadsOfFileResponse struct {
+	Uploads []Upload `json:"uploads"`
+}
+
+// GetUploads returns UploadsOfFileResponse.Uploads, and is useful for accessing the field via an interface.
+func (v *UploadsOfFileResponse) GetUploads() []Upload { return v.Uploads }
+
 // VisibleFilesFiles includes the requested fields of the GraphQL type files.
 type VisibleFilesFiles struct {
 	Id string `json:"id"`
@@ -678,23 +798,23 @@ type VisibleFilesResponse struct {
 // GetFiles returns VisibleFilesResponse.Files, and is useful for accessing the field via an interface.
 func (v *VisibleFilesResponse) GetFiles() []VisibleFilesFiles { return v.Files }
 
-// WithdrawUploadDeletedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
-type WithdrawUploadDeletedStorage_uploads_mutation_response struct {
+// WithdrawUploadsDeletedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type WithdrawUploadsDeletedStorage_uploads_mutation_response struct {
 	Affected_rows int `json:"affected_rows"`
 }
 
-// GetAffected_rows returns WithdrawUploadDeletedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
-func (v *WithdrawUploadDeletedStorage_uploads_mutation_response) GetAffected_rows() int {
+// GetAffected_rows returns WithdrawUploadsDeletedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *WithdrawUploadsDeletedStorage_uploads_mutation_response) GetAffected_rows() int {
 	return v.Affected_rows
 }
 
-// WithdrawUploadResponse is returned by WithdrawUpload on success.
-type WithdrawUploadResponse struct {
-	Deleted WithdrawUploadDeletedStorage_uploads_mutation_response `json:"deleted"`
+// WithdrawUploadsResponse is returned by WithdrawUploads on success.
+type WithdrawUploadsResponse struct {
+	Deleted WithdrawUploadsDeletedStorage_uploads_mutation_response `json:"deleted"`
 }
 
-// GetDeleted returns WithdrawUploadResponse.Deleted, and is useful for accessing the field via an interface.
-func (v *WithdrawUploadResponse) GetDeleted() WithdrawUploadDeletedStorage_uploads_mutation_response {
+// GetDeleted returns WithdrawUploadsResponse.Deleted, and is useful for accessing the field via an interface.
+func (v *WithdrawUploadsResponse) GetDeleted() WithdrawUploadsDeletedStorage_uploads_mutation_response {
 	return v.Deleted
 }
 
@@ -744,20 +864,23 @@ func (v *__ClaimUploadInput) GetFormer() []GarbageValues { return v.Former }
 
 // __CommitUploadInput is used internally by genqlient
 type __CommitUploadInput struct {
-	Id        string      `json:"id"`
-	Key       string      `json:"key"`
-	Nonce     string      `json:"nonce"`
-	Next      time.Time   `json:"next"`
-	File      string      `json:"file"`
-	Condition Condition   `json:"condition"`
-	Set       FileChanges `json:"set"`
+	Id          string    `json:"id"`
+	Nonce       string    `json:"nonce"`
+	Next        time.Time `json:"next"`
+	File        string    `json:"file"`
+	Condition   Condition `json:"condition"`
+	Key         string    `json:"key"`
+	Etag        string    `json:"etag"`
+	Size        Bigint    `json:"size"`
+	MimeType    *string   `json:"mimeType"`
+	Sha256      *string   `json:"sha256"`
+	Width       *int      `json:"width"`
+	Height      *int      `json:"height"`
+	Placeholder *string   `json:"placeholder"`
 }
 
 // GetId returns __CommitUploadInput.Id, and is useful for accessing the field via an interface.
 func (v *__CommitUploadInput) GetId() string { return v.Id }
-
-// GetKey returns __CommitUploadInput.Key, and is useful for accessing the field via an interface.
-func (v *__CommitUploadInput) GetKey() string { return v.Key }
 
 // GetNonce returns __CommitUploadInput.Nonce, and is useful for accessing the field via an interface.
 func (v *__CommitUploadInput) GetNonce() string { return v.Nonce }
@@ -771,8 +894,45 @@ func (v *__CommitUploadInput) GetFile() string { return v.File }
 // GetCondition returns __CommitUploadInput.Condition, and is useful for accessing the field via an interface.
 func (v *__CommitUploadInput) GetCondition() Condition { return v.Condition }
 
-// GetSet returns __CommitUploadInput.Set, and is useful for accessing the field via an interface.
-func (v *__CommitUploadInput) GetSet() FileChanges { return v.Set }
+// GetKey returns __CommitUploadInput.Key, and is useful for accessing the field via an interface.
+func (v *__CommitUploadInput) GetKey() string { return v.Key }
+
+// GetEtag returns __CommitUploadInput.Etag, and is useful for accessing the field via an interface.
+func (v *__CommitUploadInput) GetEtag() string { return v.Etag }
+
+// GetSize returns __CommitUploadInput.Size, and is useful for accessing the field via an interface.
+func (v *__CommitUploadInput) GetSize() Bigint { return v.Size }
+
+// GetMimeType returns __CommitUploadInput.MimeType, and is useful for accessing the field via an interface.
+func (v *__CommitUploadInput) GetMimeType() *string { return v.MimeType }
+
+// GetSha256 returns __CommitUploadInput.Sha256, and is useful for accessing the field via an interface.
+func (v *__CommitUploadInput) GetSha256() *string { return v.Sha256 }
+
+// GetWidth returns __CommitUploadInput.Width, and is useful for accessing the field via an interface.
+func (v *__CommitUploadInput) GetWidth() *int { return v.Width }
+
+// GetHeight returns __CommitUploadInput.Height, and is useful for accessing the field via an interface.
+func (v *__CommitUploadInput) GetHeight() *int { return v.Height }
+
+// GetPlaceholder returns __CommitUploadInput.Placeholder, and is useful for accessing the field via an interface.
+func (v *__CommitUploadInput) GetPlaceholder() *string { return v.Placeholder }
+
+// __CountOpenUploadsInput is used internally by genqlient
+type __CountOpenUploadsInput struct {
+	Session    string `json:"session"`
+	PerSession int    `json:"perSession"`
+	Beyond     int    `json:"beyond"`
+}
+
+// GetSession returns __CountOpenUploadsInput.Session, and is useful for accessing the field via an interface.
+func (v *__CountOpenUploadsInput) GetSession() string { return v.Session }
+
+// GetPerSession returns __CountOpenUploadsInput.PerSession, and is useful for accessing the field via an interface.
+func (v *__CountOpenUploadsInput) GetPerSession() int { return v.PerSession }
+
+// GetBeyond returns __CountOpenUploadsInput.Beyond, and is useful for accessing the field via an interface.
+func (v *__CountOpenUploadsInput) GetBeyond() int { return v.Beyond }
 
 // __DeleteExpiredFilesInput is used internally by genqlient
 type __DeleteExpiredFilesInput struct {
@@ -858,6 +1018,26 @@ func (v *__FileGarbageInput) GetFile() string { return v.File }
 // GetLimit returns __FileGarbageInput.Limit, and is useful for accessing the field via an interface.
 func (v *__FileGarbageInput) GetLimit() int { return v.Limit }
 
+// __FindFilesInput is used internally by genqlient
+type __FindFilesInput struct {
+	Where   Condition         `json:"where"`
+	OrderBy []json.RawMessage `json:"orderBy"`
+	Limit   int               `json:"limit"`
+	Offset  int               `json:"offset"`
+}
+
+// GetWhere returns __FindFilesInput.Where, and is useful for accessing the field via an interface.
+func (v *__FindFilesInput) GetWhere() Condition { return v.Where }
+
+// GetOrderBy returns __FindFilesInput.OrderBy, and is useful for accessing the field via an interface.
+func (v *__FindFilesInput) GetOrderBy() []json.RawMessage { return v.OrderBy }
+
+// GetLimit returns __FindFilesInput.Limit, and is useful for accessing the field via an interface.
+func (v *__FindFilesInput) GetLimit() int { return v.Limit }
+
+// GetOffset returns __FindFilesInput.Offset, and is useful for accessing the field via an interface.
+func (v *__FindFilesInput) GetOffset() int { return v.Offset }
+
 // __ForgetUploadInput is used internally by genqlient
 type __ForgetUploadInput struct {
 	Id string `json:"id"`
@@ -882,13 +1062,13 @@ type __GetFilesInput struct {
 // GetIds returns __GetFilesInput.Ids, and is useful for accessing the field via an interface.
 func (v *__GetFilesInput) GetIds() []string { return v.Ids }
 
-// __GetUploadInput is used internally by genqlient
-type __GetUploadInput struct {
-	Id string `json:"id"`
+// __GetUploadsInput is used internally by genqlient
+type __GetUploadsInput struct {
+	Ids []string `json:"ids"`
 }
 
-// GetId returns __GetUploadInput.Id, and is useful for accessing the field via an interface.
-func (v *__GetUploadInput) GetId() string { return v.Id }
+// GetIds returns __GetUploadsInput.Ids, and is useful for accessing the field via an interface.
+func (v *__GetUploadsInput) GetIds() []string { return v.Ids }
 
 // __InsertFilesInput is used internally by genqlient
 type __InsertFilesInput struct {
@@ -898,13 +1078,13 @@ type __InsertFilesInput struct {
 // GetObjects returns __InsertFilesInput.Objects, and is useful for accessing the field via an interface.
 func (v *__InsertFilesInput) GetObjects() []FileValues { return v.Objects }
 
-// __InsertUploadInput is used internally by genqlient
-type __InsertUploadInput struct {
-	Upload UploadValues `json:"upload"`
+// __InsertUploadsInput is used internally by genqlient
+type __InsertUploadsInput struct {
+	Uploads []UploadValues `json:"uploads"`
 }
 
-// GetUpload returns __InsertUploadInput.Upload, and is useful for accessing the field via an interface.
-func (v *__InsertUploadInput) GetUpload() UploadValues { return v.Upload }
+// GetUploads returns __InsertUploadsInput.Uploads, and is useful for accessing the field via an interface.
+func (v *__InsertUploadsInput) GetUploads() []UploadValues { return v.Uploads }
 
 // __NamedKeysInput is used internally by genqlient
 type __NamedKeysInput struct {
@@ -918,19 +1098,13 @@ func (v *__NamedKeysInput) GetKeys() []string { return v.Keys }
 // GetFiles returns __NamedKeysInput.Files, and is useful for accessing the field via an interface.
 func (v *__NamedKeysInput) GetFiles() []string { return v.Files }
 
-// __OpenUploadsInput is used internally by genqlient
-type __OpenUploadsInput struct {
-	File string `json:"file"`
-}
-
-// GetFile returns __OpenUploadsInput.File, and is useful for accessing the field via an interface.
-func (v *__OpenUploadsInput) GetFile() string { return v.File }
-
 // __PlaceUploadInput is used internally by genqlient
 type __PlaceUploadInput struct {
-	Id       string  `json:"id"`
-	Bucket   string  `json:"bucket"`
-	MimeType *string `json:"mimeType"`
+	Id        string    `json:"id"`
+	Bucket    string    `json:"bucket"`
+	MimeType  *string   `json:"mimeType"`
+	Multipart *string   `json:"multipart"`
+	Expires   time.Time `json:"expires"`
 }
 
 // GetId returns __PlaceUploadInput.Id, and is useful for accessing the field via an interface.
@@ -941,6 +1115,12 @@ func (v *__PlaceUploadInput) GetBucket() string { return v.Bucket }
 
 // GetMimeType returns __PlaceUploadInput.MimeType, and is useful for accessing the field via an interface.
 func (v *__PlaceUploadInput) GetMimeType() *string { return v.MimeType }
+
+// GetMultipart returns __PlaceUploadInput.Multipart, and is useful for accessing the field via an interface.
+func (v *__PlaceUploadInput) GetMultipart() *string { return v.Multipart }
+
+// GetExpires returns __PlaceUploadInput.Expires, and is useful for accessing the field via an interface.
+func (v *__PlaceUploadInput) GetExpires() time.Time { return v.Expires }
 
 // __ReleaseUploadInput is used internally by genqlient
 type __ReleaseUploadInput struct {
@@ -974,6 +1154,18 @@ func (v *__RenewLeaseInput) GetKey() string { return v.Key }
 // GetUntil returns __RenewLeaseInput.Until, and is useful for accessing the field via an interface.
 func (v *__RenewLeaseInput) GetUntil() time.Time { return v.Until }
 
+// __RetractUploadInput is used internally by genqlient
+type __RetractUploadInput struct {
+	Id    string `json:"id"`
+	Nonce string `json:"nonce"`
+}
+
+// GetId returns __RetractUploadInput.Id, and is useful for accessing the field via an interface.
+func (v *__RetractUploadInput) GetId() string { return v.Id }
+
+// GetNonce returns __RetractUploadInput.Nonce, and is useful for accessing the field via an interface.
+func (v *__RetractUploadInput) GetNonce() string { return v.Nonce }
+
 // __SettleUploadInput is used internally by genqlient
 type __SettleUploadInput struct {
 	Id   string    `json:"id"`
@@ -986,6 +1178,38 @@ func (v *__SettleUploadInput) GetId() string { return v.Id }
 // GetNext returns __SettleUploadInput.Next, and is useful for accessing the field via an interface.
 func (v *__SettleUploadInput) GetNext() time.Time { return v.Next }
 
+// __TouchFileInput is used internally by genqlient
+type __TouchFileInput struct {
+	Id   string          `json:"id"`
+	Same json.RawMessage `json:"same"`
+}
+
+// GetId returns __TouchFileInput.Id, and is useful for accessing the field via an interface.
+func (v *__TouchFileInput) GetId() string { return v.Id }
+
+// GetSame returns __TouchFileInput.Same, and is useful for accessing the field via an interface.
+func (v *__TouchFileInput) GetSame() json.RawMessage { return v.Same }
+
+// __UpdateFileInput is used internally by genqlient
+type __UpdateFileInput struct {
+	Id  string      `json:"id"`
+	Set FileChanges `json:"set"`
+}
+
+// GetId returns __UpdateFileInput.Id, and is useful for accessing the field via an interface.
+func (v *__UpdateFileInput) GetId() string { return v.Id }
+
+// GetSet returns __UpdateFileInput.Set, and is useful for accessing the field via an interface.
+func (v *__UpdateFileInput) GetSet() FileChanges { return v.Set }
+
+// __UploadsOfFileInput is used internally by genqlient
+type __UploadsOfFileInput struct {
+	File string `json:"file"`
+}
+
+// GetFile returns __UploadsOfFileInput.File, and is useful for accessing the field via an interface.
+func (v *__UploadsOfFileInput) GetFile() string { return v.File }
+
 // __VisibleFilesInput is used internally by genqlient
 type __VisibleFilesInput struct {
 	Ids []string `json:"ids"`
@@ -994,13 +1218,13 @@ type __VisibleFilesInput struct {
 // GetIds returns __VisibleFilesInput.Ids, and is useful for accessing the field via an interface.
 func (v *__VisibleFilesInput) GetIds() []string { return v.Ids }
 
-// __WithdrawUploadInput is used internally by genqlient
-type __WithdrawUploadInput struct {
-	Id string `json:"id"`
+// __WithdrawUploadsInput is used internally by genqlient
+type __WithdrawUploadsInput struct {
+	Ids []string `json:"ids"`
 }
 
-// GetId returns __WithdrawUploadInput.Id, and is useful for accessing the field via an interface.
-func (v *__WithdrawUploadInput) GetId() string { return v.Id }
+// GetIds returns __WithdrawUploadsInput.Ids, and is useful for accessing the field via an interface.
+func (v *__WithdrawUploadsInput) GetIds() []string { return v.Ids }
 
 // The mutation executed by AbortUpload.
 const AbortUpload_Operation = `
@@ -1092,11 +1316,11 @@ func ClaimUpload(
 
 // The mutation executed by CommitUpload.
 const CommitUpload_Operation = `
-mutation CommitUpload ($id: uuid!, $key: String!, $nonce: uuid!, $next: timestamptz!, $file: uuid!, $condition: files_bool_exp!, $set: files_set_input!) {
+mutation CommitUpload ($id: uuid!, $nonce: uuid!, $next: timestamptz!, $file: uuid!, $condition: files_bool_exp!, $key: String!, $etag: String!, $size: bigint!, $mimeType: String, $sha256: String, $width: Int, $height: Int, $placeholder: String) {
 	closed: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"},object_key:{_eq:$key}}, _set: {state:"committed",closed_by:$nonce,next_check_at:$next,leased_until:null}) {
 		affected_rows
 	}
-	switched: updateFiles(where: {_and:[{id:{_eq:$file}},$condition,{uploads:{id:{_eq:$id},state:{_eq:"committed"},closed_by:{_eq:$nonce}}}]}, _set: $set) {
+	switched: updateFiles(where: {_and:[{id:{_eq:$file}},$condition,{uploads:{id:{_eq:$id},state:{_eq:"committed"},closed_by:{_eq:$nonce}}}]}, _set: {isUploaded:true,objectKey:$key,etag:$etag,size:$size,mimeType:$mimeType,sha256:$sha256,width:$width,height:$height,placeholder:$placeholder}) {
 		affected_rows
 	}
 }
@@ -1104,33 +1328,89 @@ mutation CommitUpload ($id: uuid!, $key: String!, $nonce: uuid!, $next: timestam
 
 // The switch: closes the upload for this nonce and, in the same transaction, lets
 // the file row name the object. The row is touched only if the upload is
-// committed by this nonce, so of two closers one commits.
+// committed by this nonce, so of two closers one commits. Every column that tells
+// a fact of the bytes is set, so that nothing of a former version stays.
 func CommitUpload(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	id string,
-	key string,
 	nonce string,
 	next time.Time,
 	file string,
 	condition Condition,
-	set FileChanges,
+	key string,
+	etag string,
+	size Bigint,
+	mimeType *string,
+	sha256 *string,
+	width *int,
+	height *int,
+	placeholder *string,
 ) (data_ *CommitUploadResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "CommitUpload",
 		Query:  CommitUpload_Operation,
 		Variables: &__CommitUploadInput{
-			Id:        id,
-			Key:       key,
-			Nonce:     nonce,
-			Next:      next,
-			File:      file,
-			Condition: condition,
-			Set:       set,
+			Id:          id,
+			Nonce:       nonce,
+			Next:        next,
+			File:        file,
+			Condition:   condition,
+			Key:         key,
+			Etag:        etag,
+			Size:        size,
+			MimeType:    mimeType,
+			Sha256:      sha256,
+			Width:       width,
+			Height:      height,
+			Placeholder: placeholder,
 		},
 	}
 
 	data_ = &CommitUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by CountOpenUploads.
+const CountOpenUploads_Operation = `
+query CountOpenUploads ($session: String!, $perSession: Int!, $beyond: Int!) {
+	ofSession: storage_uploads(where: {state:{_eq:"open"},session_key:{_eq:$session}}, limit: $perSession) {
+		id
+	}
+	beyond: storage_uploads(where: {state:{_eq:"open"}}, order_by: [{next_check_at:asc}], offset: $beyond, limit: 1) {
+		id
+	}
+}
+`
+
+// Looks whether a session has used up its open uploads, and whether all together
+// have: an answer with rows beyond the limits means yes.
+func CountOpenUploads(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	session string,
+	perSession int,
+	beyond int,
+) (data_ *CountOpenUploadsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "CountOpenUploads",
+		Query:  CountOpenUploads_Operation,
+		Variables: &__CountOpenUploadsInput{
+			Session:    session,
+			PerSession: perSession,
+			Beyond:     beyond,
+		},
+	}
+
+	data_ = &CountOpenUploadsResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -1348,6 +1628,10 @@ fragment Upload on storage_uploads {
 	size
 	mime_type
 	sha256
+	metadata
+	if_match
+	source_id
+	source_key
 	session
 	session_key
 	leased_until
@@ -1388,6 +1672,7 @@ fragment Bucket on buckets {
 	downloadExpiration
 	cacheControl
 	presignedUrlsEnabled
+	imagePresets
 }
 `
 
@@ -1498,6 +1783,47 @@ func FileGarbage(
 	return data_, err_
 }
 
+// The query executed by FindFiles.
+const FindFiles_Operation = `
+query FindFiles ($where: files_bool_exp!, $orderBy: [files_order_by!]!, $limit: Int!, $offset: Int!) {
+	files(where: $where, order_by: $orderBy, limit: $limit, offset: $offset) {
+		id
+	}
+}
+`
+
+// Runs as the caller: which files does his own condition find?
+func FindFiles(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	where Condition,
+	orderBy []json.RawMessage,
+	limit int,
+	offset int,
+) (data_ *FindFilesResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FindFiles",
+		Query:  FindFiles_Operation,
+		Variables: &__FindFilesInput{
+			Where:   where,
+			OrderBy: orderBy,
+			Limit:   limit,
+			Offset:  offset,
+		},
+	}
+
+	data_ = &FindFilesResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by ForgetUpload.
 const ForgetUpload_Operation = `
 mutation ForgetUpload ($id: uuid!) {
@@ -1548,6 +1874,7 @@ fragment Bucket on buckets {
 	downloadExpiration
 	cacheControl
 	presignedUrlsEnabled
+	imagePresets
 }
 `
 
@@ -1613,6 +1940,7 @@ fragment Bucket on buckets {
 	downloadExpiration
 	cacheControl
 	presignedUrlsEnabled
+	imagePresets
 }
 `
 
@@ -1641,10 +1969,10 @@ func GetFiles(
 	return data_, err_
 }
 
-// The query executed by GetUpload.
-const GetUpload_Operation = `
-query GetUpload ($id: uuid!) {
-	upload: storage_uploads_by_pk(id: $id) {
+// The query executed by GetUploads.
+const GetUploads_Operation = `
+query GetUploads ($ids: [uuid!]!) {
+	uploads: storage_uploads(where: {id:{_in:$ids}}) {
 		... Upload
 	}
 }
@@ -1664,6 +1992,10 @@ fragment Upload on storage_uploads {
 	size
 	mime_type
 	sha256
+	metadata
+	if_match
+	source_id
+	source_key
 	session
 	session_key
 	leased_until
@@ -1704,23 +2036,24 @@ fragment Bucket on buckets {
 	downloadExpiration
 	cacheControl
 	presignedUrlsEnabled
+	imagePresets
 }
 `
 
-func GetUpload(
+func GetUploads(
 	ctx_ context.Context,
 	client_ graphql.Client,
-	id string,
-) (data_ *GetUploadResponse, err_ error) {
+	ids []string,
+) (data_ *GetUploadsResponse, err_ error) {
 	req_ := &graphql.Request{
-		OpName: "GetUpload",
-		Query:  GetUpload_Operation,
-		Variables: &__GetUploadInput{
-			Id: id,
+		OpName: "GetUploads",
+		Query:  GetUploads_Operation,
+		Variables: &__GetUploadsInput{
+			Ids: ids,
 		},
 	}
 
-	data_ = &GetUploadResponse{}
+	data_ = &GetUploadsResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -1768,29 +2101,29 @@ func InsertFiles(
 	return data_, err_
 }
 
-// The mutation executed by InsertUpload.
-const InsertUpload_Operation = `
-mutation InsertUpload ($upload: storage_uploads_insert_input!) {
-	inserted: insert_storage_uploads(objects: [$upload]) {
+// The mutation executed by InsertUploads.
+const InsertUploads_Operation = `
+mutation InsertUploads ($uploads: [storage_uploads_insert_input!]!) {
+	inserted: insert_storage_uploads(objects: $uploads) {
 		affected_rows
 	}
 }
 `
 
-func InsertUpload(
+func InsertUploads(
 	ctx_ context.Context,
 	client_ graphql.Client,
-	upload UploadValues,
-) (data_ *InsertUploadResponse, err_ error) {
+	uploads []UploadValues,
+) (data_ *InsertUploadsResponse, err_ error) {
 	req_ := &graphql.Request{
-		OpName: "InsertUpload",
-		Query:  InsertUpload_Operation,
-		Variables: &__InsertUploadInput{
-			Upload: upload,
+		OpName: "InsertUploads",
+		Query:  InsertUploads_Operation,
+		Variables: &__InsertUploadsInput{
+			Uploads: uploads,
 		},
 	}
 
-	data_ = &InsertUploadResponse{}
+	data_ = &InsertUploadsResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -1845,98 +2178,6 @@ func NamedKeys(
 	return data_, err_
 }
 
-// The query executed by OpenUploads.
-const OpenUploads_Operation = `
-query OpenUploads ($file: uuid!) {
-	uploads: storage_uploads(where: {file_id:{_eq:$file},state:{_eq:"open"}}) {
-		... Upload
-	}
-}
-fragment Upload on storage_uploads {
-	id
-	file_id
-	bucket_id
-	kind
-	state
-	closed_by
-	version
-	object_key
-	staging_key
-	multipart_id
-	part_size
-	name
-	size
-	mime_type
-	sha256
-	session
-	session_key
-	leased_until
-	attempts
-	created_at
-	expires_at
-	file {
-		... File
-	}
-}
-fragment File on files {
-	id
-	bucketId
-	name
-	size
-	mimeType
-	etag
-	objectKey
-	isUploaded
-	sha256
-	width
-	height
-	placeholder
-	metadata
-	expiresAt
-	createdAt
-	updatedAt
-	bucket {
-		... Bucket
-	}
-}
-fragment Bucket on buckets {
-	id
-	minUploadFileSize
-	maxUploadFileSize
-	allowedMimeTypes
-	uploadExpiration
-	downloadExpiration
-	cacheControl
-	presignedUrlsEnabled
-}
-`
-
-// The open uploads of one file; a client that lost its ticket asks again by file id.
-func OpenUploads(
-	ctx_ context.Context,
-	client_ graphql.Client,
-	file string,
-) (data_ *OpenUploadsResponse, err_ error) {
-	req_ := &graphql.Request{
-		OpName: "OpenUploads",
-		Query:  OpenUploads_Operation,
-		Variables: &__OpenUploadsInput{
-			File: file,
-		},
-	}
-
-	data_ = &OpenUploadsResponse{}
-	resp_ := &graphql.Response{Data: data_}
-
-	err_ = client_.MakeRequest(
-		ctx_,
-		req_,
-		resp_,
-	)
-
-	return data_, err_
-}
-
 // The query executed by Ping.
 const Ping_Operation = `
 query Ping {
@@ -1968,28 +2209,33 @@ func Ping(
 
 // The mutation executed by PlaceUpload.
 const PlaceUpload_Operation = `
-mutation PlaceUpload ($id: uuid!, $bucket: String!, $mimeType: String) {
-	placed: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"}}, _set: {bucket_id:$bucket,mime_type:$mimeType}) {
+mutation PlaceUpload ($id: uuid!, $bucket: String!, $mimeType: String, $multipart: String, $expires: timestamptz!) {
+	placed: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"}}, _set: {bucket_id:$bucket,mime_type:$mimeType,multipart_id:$multipart,expires_at:$expires}) {
 		affected_rows
 	}
 }
 `
 
-// Says where the file row really stands: a preset may have chosen bucket and type.
+// Says where the file row really stands (a preset may have chosen bucket and
+// type), which upload in parts belongs to it, and how long the ticket lives.
 func PlaceUpload(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	id string,
 	bucket string,
 	mimeType *string,
+	multipart *string,
+	expires time.Time,
 ) (data_ *PlaceUploadResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "PlaceUpload",
 		Query:  PlaceUpload_Operation,
 		Variables: &__PlaceUploadInput{
-			Id:       id,
-			Bucket:   bucket,
-			MimeType: mimeType,
+			Id:        id,
+			Bucket:    bucket,
+			MimeType:  mimeType,
+			Multipart: multipart,
+			Expires:   expires,
 		},
 	}
 
@@ -2083,6 +2329,44 @@ func RenewLease(
 	return data_, err_
 }
 
+// The mutation executed by RetractUpload.
+const RetractUpload_Operation = `
+mutation RetractUpload ($id: uuid!, $nonce: uuid!) {
+	retracted: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"committed"},closed_by:{_eq:$nonce}}, _set: {state:"aborted"}) {
+		affected_rows
+	}
+}
+`
+
+// Calls a commit off that found no row to switch: whoever completes again must
+// not be told that his version was stored.
+func RetractUpload(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	nonce string,
+) (data_ *RetractUploadResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "RetractUpload",
+		Query:  RetractUpload_Operation,
+		Variables: &__RetractUploadInput{
+			Id:    id,
+			Nonce: nonce,
+		},
+	}
+
+	data_ = &RetractUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by SettleUpload.
 const SettleUpload_Operation = `
 mutation SettleUpload ($id: uuid!, $next: timestamptz!) {
@@ -2109,6 +2393,178 @@ func SettleUpload(
 	}
 
 	data_ = &SettleUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by TouchFile.
+const TouchFile_Operation = `
+mutation TouchFile ($id: uuid!, $same: jsonb!) {
+	touched: updateFiles(where: {id:{_eq:$id}}, _append: {metadata:$same}) {
+		affected_rows
+	}
+}
+`
+
+// Runs as the caller: asks for the right to update a file without changing it.
+// $same is what the column holds already when it is appended: {} to an object, [] to an array.
+func TouchFile(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	same json.RawMessage,
+) (data_ *TouchFileResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "TouchFile",
+		Query:  TouchFile_Operation,
+		Variables: &__TouchFileInput{
+			Id:   id,
+			Same: same,
+		},
+	}
+
+	data_ = &TouchFileResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by UpdateFile.
+const UpdateFile_Operation = `
+mutation UpdateFile ($id: uuid!, $set: files_set_input!) {
+	updated: updateFiles(where: {id:{_eq:$id}}, _set: $set) {
+		affected_rows
+	}
+}
+`
+
+// Runs as the caller: exactly the members that are known are sent.
+func UpdateFile(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	set FileChanges,
+) (data_ *UpdateFileResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "UpdateFile",
+		Query:  UpdateFile_Operation,
+		Variables: &__UpdateFileInput{
+			Id:  id,
+			Set: set,
+		},
+	}
+
+	data_ = &UpdateFileResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by UploadsOfFile.
+const UploadsOfFile_Operation = `
+query UploadsOfFile ($file: uuid!) {
+	uploads: storage_uploads(where: {file_id:{_eq:$file}}) {
+		... Upload
+	}
+}
+fragment Upload on storage_uploads {
+	id
+	file_id
+	bucket_id
+	kind
+	state
+	closed_by
+	version
+	object_key
+	staging_key
+	multipart_id
+	part_size
+	name
+	size
+	mime_type
+	sha256
+	metadata
+	if_match
+	source_id
+	source_key
+	session
+	session_key
+	leased_until
+	attempts
+	created_at
+	expires_at
+	file {
+		... File
+	}
+}
+fragment File on files {
+	id
+	bucketId
+	name
+	size
+	mimeType
+	etag
+	objectKey
+	isUploaded
+	sha256
+	width
+	height
+	placeholder
+	metadata
+	expiresAt
+	createdAt
+	updatedAt
+	bucket {
+		... Bucket
+	}
+}
+fragment Bucket on buckets {
+	id
+	minUploadFileSize
+	maxUploadFileSize
+	allowedMimeTypes
+	uploadExpiration
+	downloadExpiration
+	cacheControl
+	presignedUrlsEnabled
+	imagePresets
+}
+`
+
+// All uploads of one file, ended ones too.
+func UploadsOfFile(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	file string,
+) (data_ *UploadsOfFileResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "UploadsOfFile",
+		Query:  UploadsOfFile_Operation,
+		Variables: &__UploadsOfFileInput{
+			File: file,
+		},
+	}
+
+	data_ = &UploadsOfFileResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -2155,30 +2611,30 @@ func VisibleFiles(
 	return data_, err_
 }
 
-// The mutation executed by WithdrawUpload.
-const WithdrawUpload_Operation = `
-mutation WithdrawUpload ($id: uuid!) {
-	deleted: delete_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"}}) {
+// The mutation executed by WithdrawUploads.
+const WithdrawUploads_Operation = `
+mutation WithdrawUploads ($ids: [uuid!]!) {
+	deleted: delete_storage_uploads(where: {id:{_in:$ids},state:{_eq:"open"}}) {
 		affected_rows
 	}
 }
 `
 
-// Takes back an upload whose file row Hasura refused: nothing else exists yet.
-func WithdrawUpload(
+// Takes back uploads whose file rows Hasura refused: nothing else exists yet.
+func WithdrawUploads(
 	ctx_ context.Context,
 	client_ graphql.Client,
-	id string,
-) (data_ *WithdrawUploadResponse, err_ error) {
+	ids []string,
+) (data_ *WithdrawUploadsResponse, err_ error) {
 	req_ := &graphql.Request{
-		OpName: "WithdrawUpload",
-		Query:  WithdrawUpload_Operation,
-		Variables: &__WithdrawUploadInput{
-			Id: id,
+		OpName: "WithdrawUploads",
+		Query:  WithdrawUploads_Operation,
+		Variables: &__WithdrawUploadsInput{
+			Ids: ids,
 		},
 	}
 
-	data_ = &WithdrawUploadResponse{}
+	data_ = &WithdrawUploadsResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

@@ -22,10 +22,9 @@ func (s Session) Role() string { return s[roleVariable] }
 // the variables in the clear: hash it before it is stored or logged.
 func (s Session) Key() string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(s)) {
-		if !withheld[name] {
-			fmt.Fprintf(&b, "%q=%q\n", name, s[name])
-		}
+	kept := s.Stored()
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		fmt.Fprintf(&b, "%q=%q\n", name, kept[name])
 	}
 	return b.String()
 }
@@ -72,4 +71,15 @@ func (s Session) headers() (http.Header, error) {
 		return nil, ErrNoRole
 	}
 	return h, nil
+}
+
+// Stored returns the variables that may be kept to ask again later as this session.
+func (s Session) Stored() map[string]string {
+	kept := make(map[string]string, len(s))
+	for name, value := range s {
+		if !withheld[strings.ToLower(name)] {
+			kept[strings.ToLower(name)] = value
+		}
+	}
+	return kept
 }

@@ -17,20 +17,11 @@ type FileValues struct {
 	ExpiresAt *time.Time      `json:"expiresAt,omitempty"`
 }
 
-// FileChanges are new values for columns of storage.files. A nil member leaves
-// its column alone.
+// FileChanges are a caller's new values for columns of storage.files. A nil
+// member leaves its column alone.
 type FileChanges struct {
-	Name        *string         `json:"name,omitempty"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"`
-	IsUploaded  *bool           `json:"isUploaded,omitempty"`
-	ObjectKey   *string         `json:"objectKey,omitempty"`
-	ETag        *string         `json:"etag,omitempty"`
-	Size        *int64          `json:"size,omitempty"`
-	MimeType    *string         `json:"mimeType,omitempty"`
-	SHA256      *string         `json:"sha256,omitempty"`
-	Width       *int            `json:"width,omitempty"`
-	Height      *int            `json:"height,omitempty"`
-	Placeholder *string         `json:"placeholder,omitempty"`
+	Name     *string         `json:"name,omitempty"`
+	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
 // Condition is a boolean expression of Hasura's (`files_bool_exp`). The empty

@@ -1,0 +1,210 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hasura-storage/graphql"
+)
+
+// commit is the switch: in one transaction the upload is closed for a nonce of
+// ours and the file's row names the object. Both counts tell what happened.
+func (s *Storage) commit(ctx context.Context, u upload, f facts) error {
+	nonce := newID()
+	// Admin: a role needs no update permission to upload; what it may was judged
+	// when the upload was opened, and again before this for a replace.
+	done, err := graphql.CommitUpload(ctx, s.hasura.Admin(), u.Id, nonce, s.now().Add(closedCheck), u.File_id, u.condition(),
+		f.key, f.etag, f.size, f.mimeType, f.sha256, f.width, f.height, f.placeholder)
+	switch {
+	case err == nil && done.Closed.Affected_rows == 1 && done.Switched.Affected_rows == 1:
+		u.State = stateCommitted
+		s.cleanSoon(u)
+		return nil
+	case err == nil && done.Closed.Affected_rows == 1:
+		return s.unswitched(ctx, u, nonce)
+	case err == nil:
+		return s.lost(ctx, u)
+	case graphql.Refused(err):
+		return s.failed(ctx, u, hasuraError(err))
+	default:
+		return s.uncertain(ctx, u, nonce, err)
+	}
+}
+
+// condition is what the file's row must be like for the switch.
+func (u upload) condition() graphql.Condition {
+	switch {
+	case u.Kind != kindReplace:
+		return graphql.Condition{"isUploaded": equals(false)}
+	case u.If_match != nil:
+		return graphql.Condition{"etag": equals(*u.If_match)}
+	}
+	return graphql.Condition{}
+}
+
+func equals(value any) map[string]any { return map[string]any{"_eq": value} }
+
+// unswitched ends an upload that was closed without a file row to go with it:
+// the commit is called off, and the object, which nobody names, goes.
+func (s *Storage) unswitched(ctx context.Context, u upload, nonce string) error {
+	if _, err := graphql.RetractUpload(ctx, s.hasura.Admin(), u.Id, nonce); err != nil {
+		return hasuraError(err)
+	}
+	u.State = stateAborted
+	s.cleanSoon(u)
+	now, err := s.upload(ctx, u.Id)
+	switch {
+	case err != nil:
+		return err
+	case now.File == nil:
+		return errDeletedMeanwhile
+	case u.If_match != nil:
+		return errNotTheVersion
+	}
+	return Errorf(Conflict, "the file has changed, its upload no longer fits")
+}
+
+var (
+	errDeletedMeanwhile = Errorf(FileNotFound, "the file was deleted before its upload was completed")
+	errNotTheVersion    = Errorf(Conflict, "the file is no longer the version that ifMatch names")
+)
+
+// lost handles a commit that found its upload closed or claimed by another:
+// the object of this claim is nobody's.
+func (s *Storage) lost(ctx context.Context, u upload) error {
+	s.discard(ctx, u)
+	now, err := s.upload(ctx, u.Id)
+	if err != nil {
+		return err
+	}
+	if now.isOpen() {
+		return Errorf(UploadCompleting, "the upload is being completed, ask again").With("uploadId", u.Id)
+	}
+	return nil
+}
+
+// uncertain handles a commit whose answer is missing: the state tells, if it
+// can be read. While it does not show our nonce nothing is deleted, since the
+// commit may still be on its way; the next complete or sweep reads again.
+func (s *Storage) uncertain(ctx context.Context, u upload, nonce string, cause error) error {
+	now, err := s.upload(ctx, u.Id)
+	if err == nil && now.State == stateCommitted && deref(now.Closed_by) == nonce {
+		s.cleanSoon(now)
+		return nil
+	}
+	return hasuraError(cause)
+}
+
+// abort closes an upload, if it is still open, and reports whether it was this
+// call that did.
+func (s *Storage) abort(ctx context.Context, u upload) (bool, error) {
+	done, err := graphql.AbortUpload(ctx, s.hasura.Admin(), u.Id, newID(), s.now().Add(closedCheck))
+	if err != nil {
+		return false, hasuraError(err)
+	}
+	return done.Closed.Affected_rows == 1, nil
+}
+
+// abandon closes an upload that can never pass and removes what it left, even
+// if the client has gone. What fails here is done by the sweep.
+func (s *Storage) abandon(ctx context.Context, u upload) {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	closed, err := s.abort(ctx, u)
+	if err != nil {
+		s.log.Warn("an upload that failed is left to the sweep", zap.Error(err))
+	}
+	if closed {
+		u.State = stateAborted
+		s.cleanNow(ctx, u)
+	}
+}
+
+// cleanNow removes what a closed upload left before the client is answered, even
+// if he has gone.
+func (s *Storage) cleanNow(ctx context.Context, u upload) {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	if err := s.settle(ctx, u); err != nil {
+		s.log.Warn("a closed upload is left to the sweep", zap.Error(err))
+	}
+}
+
+// cleanSoon removes what a closed upload left without keeping the client waiting.
+func (s *Storage) cleanSoon(u upload) {
+	s.background.run(time.Minute, func(ctx context.Context) {
+		if err := s.settle(ctx, u); err != nil {
+			s.log.Warn("a closed upload is left to the sweep", zap.Error(err))
+		}
+	})
+}
+
+// settle cleans a closed upload. Its record stays until nothing that one of its
+// URLs began can still arrive; the last look removes the record too.
+func (s *Storage) settle(ctx context.Context, u upload) error {
+	if err := s.clean(ctx, u); err != nil {
+		return err
+	}
+	last := u.Expires_at.Add(lastLook)
+	if s.now().Before(last) {
+		_, err := graphql.SettleUpload(ctx, s.hasura.Admin(), u.Id, last)
+		return hasuraError(err)
+	}
+	_, err := graphql.ForgetUpload(ctx, s.hasura.Admin(), u.Id)
+	return hasuraError(err)
+}
+
+// clean removes everything of a closed upload that no file row names. It may run
+// any number of times, by anybody.
+func (s *Storage) clean(ctx context.Context, u upload) error {
+	if u.Staging_key != nil {
+		if err := s.store.Delete(ctx, *u.Staging_key); err != nil {
+			return storeError(err)
+		}
+	}
+	if u.isMultipart() {
+		if err := s.store.AbortMultiparts(ctx, u.key()); err != nil {
+			return storeError(err)
+		}
+	}
+	if err := s.deleteUnnamed(ctx, u.File_id, u.key()); err != nil {
+		return err
+	}
+	if u.Kind == kindCreate && u.State == stateAborted {
+		return s.deleteUnfinished(ctx, u.File_id)
+	}
+	return nil
+}
+
+// deleteUnfinished removes the row of a create that failed. Where a row of the
+// project's own refers to it, it stays, not uploaded.
+func (s *Storage) deleteUnfinished(ctx context.Context, fileID string) error {
+	// Admin: the caller's session may not delete what it inserted.
+	_, err := graphql.DeleteUnfinishedFile(ctx, s.hasura.Admin(), fileID)
+	if err != nil && !errors.Is(err, graphql.ErrConflict) {
+		return hasuraError(err)
+	}
+	return nil
+}
+
+// discard deletes the object of a claim that did not commit, unless a row names it.
+func (s *Storage) discard(ctx context.Context, u upload) {
+	if err := s.deleteUnnamed(ctx, u.File_id, u.key()); err != nil {
+		s.log.Warn("an object is left to the sweep", zap.Error(err))
+	}
+}
+
+// deleteUnnamed deletes an object of a file unless a row or an open upload names it now.
+func (s *Storage) deleteUnnamed(ctx context.Context, fileID, key string) error {
+	named, err := s.namedKeys(ctx, []string{key}, []string{fileID})
+	if err != nil {
+		return err
+	}
+	if named.has(key) || !s.keys.owns(key, fileID) {
+		return nil
+	}
+	return storeError(s.store.Delete(ctx, key))
+}

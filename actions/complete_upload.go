@@ -1,0 +1,122 @@
+package actions
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	// completionWait is how long the action waits before it answers
+	// upload-completing; Hasura's own limit for it is 60 s.
+	completionWait = 25 * time.Second
+	// completionLimit bounds the detached work of one completion.
+	completionLimit = 15 * time.Minute
+	// maxCompletions bounds how many run at once in this process.
+	maxCompletions = 256
+)
+
+// CompleteUpload checks what the client sent and lets the file's row name it.
+// Whoever holds the ticket may complete; completing twice answers the same
+// file. Calls for the same upload join one piece of work, which goes on if all
+// of them leave.
+func (s *Storage) CompleteUpload(ctx context.Context, as Session, in CompleteUpload) (File, error) {
+	if _, err := s.as(as); err != nil {
+		return File{}, err
+	}
+	id, err := validID("uploadId", in.UploadID)
+	if err != nil {
+		return File{}, err
+	}
+	u, err := s.upload(ctx, id)
+	if err != nil {
+		return File{}, err
+	}
+	if u.isOpen() {
+		if err := s.join(ctx, u, in.Parts); err != nil {
+			return File{}, err
+		}
+		if u, err = s.upload(ctx, id); err != nil {
+			return File{}, err
+		}
+	}
+	return s.told(as, u)
+}
+
+// told is what a ticket's holder learns of a closed upload's file.
+func (s *Storage) told(as Session, u upload) (File, error) {
+	if u.State != stateCommitted {
+		return File{}, errNoUpload
+	}
+	f := u.File
+	if f == nil {
+		return File{}, Errorf(FileNotFound, "the file was deleted since")
+	}
+	if deref(u.Session_key) != s.sessionKey(as) {
+		return File{ID: f.Id}, nil
+	}
+	return File{
+		ID: f.Id, BucketID: &f.BucketId, Name: f.Name, Size: (*int64)(f.Size), MimeType: f.MimeType, ETag: f.Etag,
+		SHA256: f.Sha256, Width: f.Width, Height: f.Height, Placeholder: f.Placeholder,
+	}, nil
+}
+
+// join starts the completion of an upload, or waits for the one that runs.
+func (s *Storage) join(ctx context.Context, u upload, parts []UploadedPart) error {
+	run, err := s.completions.join(u.Id, func(ctx context.Context) error { return s.complete(ctx, u, parts) })
+	if err != nil {
+		return err
+	}
+	patience := time.NewTimer(completionWait)
+	defer patience.Stop()
+	select {
+	case <-run.done:
+		return run.err
+	case <-patience.C:
+		return Errorf(UploadCompleting, "the upload is being completed, ask again").With("uploadId", u.Id)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// completions are the uploads that this process completes now.
+type completions struct {
+	background *background
+
+	mu      sync.Mutex
+	running map[string]*completion
+}
+
+type completion struct {
+	done chan struct{} // closed at the end
+	err  error         // readable after done
+}
+
+func newCompletions(b *background) *completions {
+	return &completions{background: b, running: map[string]*completion{}}
+}
+
+// join returns the running completion of an upload, or starts work as one.
+func (c *completions) join(id string, work func(context.Context) error) (*completion, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if run := c.running[id]; run != nil {
+		return run, nil
+	}
+	if len(c.running) >= maxCompletions {
+		return nil, Errorf(Busy, "too many uploads are being completed, try again")
+	}
+	run := &completion{done: make(chan struct{})}
+	started := c.background.run(completionLimit, func(ctx context.Context) {
+		run.err = work(ctx)
+		c.mu.Lock()
+		delete(c.running, id)
+		c.mu.Unlock()
+		close(run.done)
+	})
+	if !started {
+		return nil, Errorf(Busy, "the service is stopping, try again")
+	}
+	c.running[id] = run
+	return run, nil
+}

@@ -1,0 +1,143 @@
+package actions
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hasura-storage/graphql"
+	"hasura-storage/s3"
+)
+
+// The values of StorageDisposition.
+const (
+	dispositionInline     = "INLINE"
+	dispositionAttachment = "ATTACHMENT"
+)
+
+// Download hands out a link to a file that the session may select: at the store
+// for the file itself, at this service for a picture made of it.
+func (s *Storage) Download(ctx context.Context, as Session, in GetDownload) (Download, error) {
+	id, err := validID("id", in.ID)
+	if err != nil {
+		return Download{}, err
+	}
+	if err := in.validate(); err != nil {
+		return Download{}, err
+	}
+	f, err := s.visibleFile(ctx, as, id)
+	if err != nil {
+		return Download{}, err
+	}
+	return s.link(ctx, as, f, in)
+}
+
+// link makes a link to a file that the session may see.
+func (s *Storage) link(ctx context.Context, as Session, f *graphql.File, in GetDownload) (Download, error) {
+	if !f.Bucket.PresignedUrlsEnabled {
+		return Download{}, Errorf(PresignedURLsDisabled, "bucket %q hands out no links", f.BucketId)
+	}
+	life, err := s.linkLife(as, &f.Bucket, in.ExpiresIn)
+	if err != nil {
+		return Download{}, err
+	}
+	if in.Image != nil {
+		return s.pictureLink(f, *in.Image, life)
+	}
+	return s.storeLink(ctx, f, in, life)
+}
+
+func (in *GetDownload) validate() error {
+	switch in.Disposition {
+	case "":
+		in.Disposition = dispositionInline
+	case dispositionInline, dispositionAttachment:
+	default:
+		return Errorf(BadRequest, "disposition must be INLINE or ATTACHMENT")
+	}
+	if in.Filename != nil {
+		return validName(*in.Filename)
+	}
+	return nil
+}
+
+// visibleFile returns the row of a file that the session may select and that
+// has been uploaded. Whether it may is asked as the session, what it is as admin,
+// at the same time.
+func (s *Storage) visibleFile(ctx context.Context, as Session, id string) (*graphql.File, error) {
+	caller, err := s.as(as)
+	if err != nil {
+		return nil, err
+	}
+	var visible *graphql.VisibleFilesResponse
+	var rows *graphql.GetFilesResponse
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		visible, err = graphql.VisibleFiles(ctx, caller, []string{id})
+		return hasuraError(err)
+	})
+	both.Go(func() (err error) {
+		// Admin: key, ETag and bucket are the service's to know; the check beside this decides.
+		rows, err = graphql.GetFiles(ctx, s.hasura.Admin(), []string{id})
+		return hasuraError(err)
+	})
+	if err := both.Wait(); err != nil {
+		return nil, err
+	}
+	if len(visible.Files) == 0 || len(rows.Files) == 0 || !s.readable(&rows.Files[0]) {
+		return nil, errNoFile
+	}
+	return &rows.Files[0], nil
+}
+
+var errNoFile = Errorf(FileNotFound, "file not found")
+
+// readable reports whether there are bytes that may be read: uploaded, not past
+// their expiry, at a key that is the file's own.
+func (s *Storage) readable(f *graphql.File) bool {
+	alive := f.ExpiresAt == nil || s.now().Before(*f.ExpiresAt)
+	return deref(f.IsUploaded) && alive && s.keys.owns(s.keys.of(f.Id, f.ObjectKey), f.Id)
+}
+
+// linkLife is how long a link lives: the bucket's download_expiration, or what
+// was asked for within the cap of the caller.
+func (s *Storage) linkLife(as Session, b *graphql.Bucket, asked *int) (time.Duration, error) {
+	standard := time.Duration(b.DownloadExpiration) * time.Second
+	if asked == nil {
+		return standard, nil
+	}
+	most := min(max(standard, s.maxDownload), s3.MaxExpiry)
+	if as.Role() == "admin" {
+		most = s3.MaxExpiry
+	}
+	if *asked < 1 || *asked > int(most.Seconds()) {
+		return 0, Errorf(BadRequest, "expiresIn must be between 1 and %d seconds", int(most.Seconds()))
+	}
+	return time.Duration(*asked) * time.Second, nil
+}
+
+// storeLink presigns a download at the store. Type, name and caching are fixed
+// by the signature; what a browser would run becomes an attachment.
+func (s *Storage) storeLink(ctx context.Context, f *graphql.File, in GetDownload, life time.Duration) (Download, error) {
+	contentType := deref(f.MimeType)
+	if contentType == "" {
+		contentType = octetStream
+	}
+	kind := "inline"
+	if in.Disposition == dispositionAttachment || active(contentType) {
+		kind = "attachment"
+	}
+	name := deref(f.Name)
+	if in.Filename != nil {
+		name = *in.Filename
+	}
+	expires := s.now().Add(life)
+	signed, err := s.store.PresignGet(ctx, s.keys.of(f.Id, f.ObjectKey), life, s3.ResponseHeaders{
+		ContentType: contentType, ContentDisposition: contentDisposition(kind, name), CacheControl: deref(f.Bucket.CacheControl),
+	})
+	if err != nil {
+		return Download{}, storeError(err)
+	}
+	return Download{ID: f.Id, URL: signed, ExpiresAt: expires.UTC(), Srcset: []Source{}}, nil
+}

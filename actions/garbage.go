@@ -1,0 +1,116 @@
+package actions
+
+import (
+	"context"
+	"time"
+
+	"hasura-storage/graphql"
+)
+
+const (
+	garbageAge  = time.Minute // what is younger is left to the event that reports it
+	garbagePage = 200
+)
+
+// FileGone works off the garbage of one file: its row was deleted or names
+// another object now. The event only says where to look; what to delete is
+// decided by what is in the tables now, so events may be late, doubled or lost.
+func (s *Storage) FileGone(ctx context.Context, e FileEvent) error {
+	id, err := validID("id", e.ID)
+	if err != nil {
+		return err
+	}
+	for {
+		// Admin: garbage is the service's own.
+		page, err := graphql.FileGarbage(ctx, s.hasura.Admin(), id, garbagePage)
+		if err != nil {
+			return hasuraError(err)
+		}
+		if err := s.workOff(ctx, page.Garbage); err != nil || len(page.Garbage) < garbagePage {
+			return err
+		}
+	}
+}
+
+// workOff deletes the objects and variants that the rows report, as far as
+// nobody names them, and then the rows.
+func (s *Storage) workOff(ctx context.Context, rows []graphql.Garbage) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	var ids, keys, files []string
+	owners := map[string]string{}
+	for _, row := range rows {
+		file := deref(row.File_id)
+		key := s.keys.of(file, row.Object_key)
+		ids, keys, files = append(ids, row.Id), append(keys, key), append(files, file)
+		owners[key] = file
+	}
+	named, err := s.namedKeys(ctx, keys, files)
+	if err != nil {
+		return err
+	}
+	doomed, err := s.staleVariants(ctx, files, named)
+	if err != nil {
+		return err
+	}
+	for key, file := range owners {
+		if !named.has(key) && s.keys.owns(key, file) {
+			doomed = append(doomed, key)
+		}
+	}
+	if err := s.store.Delete(ctx, doomed...); err != nil {
+		return storeError(err)
+	}
+	_, err = graphql.DropGarbage(ctx, s.hasura.Admin(), ids)
+	return hasuraError(err)
+}
+
+// staleVariants lists the pictures made of any version of the files but the present one.
+func (s *Storage) staleVariants(ctx context.Context, files []string, named named) ([]string, error) {
+	var stale []string
+	seen := map[string]bool{}
+	for _, id := range files {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		s.variants.forget(id, named.versions[id])
+		for o, err := range s.store.List(ctx, s.keys.variants(id), "") {
+			if err != nil {
+				return nil, storeError(err)
+			}
+			if s.keys.variantVersion(o.Key, id) != named.versions[id] {
+				stale = append(stale, o.Key)
+			}
+		}
+	}
+	return stale, nil
+}
+
+// named is what rows and open uploads say of keys and files at one moment.
+type named struct {
+	keys     map[string]bool
+	versions map[string]string // of the uploaded files, by id
+}
+
+func (n named) has(key string) bool { return n.keys[key] }
+
+func (s *Storage) namedKeys(ctx context.Context, keys, files []string) (named, error) {
+	// Admin: what may be deleted depends on every row, not on what a caller sees.
+	found, err := graphql.NamedKeys(ctx, s.hasura.Admin(), keys, files)
+	if err != nil {
+		return named{}, hasuraError(err)
+	}
+	n := named{keys: map[string]bool{}, versions: map[string]string{}}
+	for _, f := range found.Files {
+		n.keys[s.keys.of(f.Id, f.ObjectKey)] = true
+		if deref(f.IsUploaded) {
+			n.versions[f.Id] = s.keys.version(&graphql.File{ObjectKey: f.ObjectKey, Etag: f.Etag})
+		}
+	}
+	for _, u := range found.Uploads {
+		n.keys[deref(u.Object_key)] = true
+	}
+	return n, nil
+}

@@ -1,0 +1,118 @@
+package actions
+
+import (
+	"mime"
+	"strings"
+
+	"github.com/gabriel-vasile/mimetype"
+)
+
+// sniffBytes is how much of a file tells its type (mimetype reads as much).
+const sniffBytes = 3072
+
+const octetStream = "application/octet-stream"
+
+// essenceOf returns a media type in lower case without its parameters.
+func essenceOf(mimeType string) string {
+	essence, _, err := mime.ParseMediaType(mimeType)
+	if err != nil {
+		return strings.ToLower(strings.TrimSpace(mimeType))
+	}
+	return essence
+}
+
+// sniffed returns the media type that the first bytes of a file show.
+func sniffed(head []byte) string {
+	if len(head) == 0 {
+		return octetStream
+	}
+	return essenceOf(mimetype.Detect(head).String())
+}
+
+// contradicts reports whether the first bytes show a type of another family
+// than the declared one. Sniffing can only contradict: what has no mark of its
+// own (text, zip, unknown bytes) never proves a more special type.
+func contradicts(declared string, head []byte) bool {
+	if len(head) == 0 {
+		return false
+	}
+	want, got := family(essenceOf(declared)), detectedFamily(head)
+	switch {
+	case want == anything || want == got:
+		return false
+	case got == anything:
+		return marked[want] // a picture without the mark of one is none
+	default:
+		return true
+	}
+}
+
+// The families that bytes can tell apart. Within one, a declared type stands.
+const (
+	anything = ""
+	pictures = "image"
+	media    = "media" // sound and film share containers
+	text     = "text"
+	zip      = "zip" // office documents, books and packages are zips
+	font     = "font"
+)
+
+// marked are the families whose files all begin with a known mark.
+var marked = map[string]bool{pictures: true, zip: true, "application/pdf": true, "application/gzip": true}
+
+var textTypes = map[string]bool{
+	"application/json": true, "application/xml": true, "application/javascript": true,
+	"application/x-javascript": true, "application/ecmascript": true, "application/yaml": true,
+	"application/x-yaml": true, "application/x-sh": true, "application/sql": true,
+	"application/rtf": true, "application/x-ndjson": true, "application/toml": true,
+	"application/x-subrip": true, "application/xhtml+xml": true, "image/svg+xml": true,
+}
+
+// family returns the family of a declared type; types we know no mark of accept anything.
+func family(essence string) string {
+	top, _, _ := strings.Cut(essence, "/")
+	switch {
+	case textTypes[essence], top == "text", strings.HasSuffix(essence, "+json"), strings.HasSuffix(essence, "+xml"):
+		return text
+	case top == "image":
+		return pictures
+	case top == "audio", top == "video", essence == "application/ogg":
+		return media
+	case top == "font":
+		return font
+	case essence == "application/pdf", essence == "application/gzip":
+		return essence
+	case strings.HasSuffix(essence, "zip"), strings.Contains(essence, "openxmlformats"), strings.Contains(essence, "opendocument"):
+		return zip
+	}
+	return anything
+}
+
+// detectedFamily walks from the detected type up to a family, e.g. docx → zip.
+func detectedFamily(head []byte) string {
+	for t := mimetype.Detect(head); t != nil; t = t.Parent() {
+		essence := essenceOf(t.String())
+		if essence == octetStream {
+			return anything
+		}
+		if f := family(essence); f != anything {
+			return f
+		}
+		if t.Parent() == nil || essenceOf(t.Parent().String()) == octetStream {
+			return essence // a mark of its own, such as that of an executable
+		}
+	}
+	return anything
+}
+
+// active reports whether a browser would run what it is given: such files are
+// only ever handed out as attachments.
+func active(mimeType string) bool {
+	essence := essenceOf(mimeType)
+	switch essence {
+	case "text/html", "text/xml", "application/xml", "application/xhtml+xml", "image/svg+xml",
+		"text/javascript", "application/javascript", "application/x-shockwave-flash":
+		return true
+	}
+	return strings.HasSuffix(essence, "+xml")
+}

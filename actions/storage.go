@@ -1,0 +1,116 @@
+// Package actions holds the use cases: what happens when Hasura calls an action,
+// delivers an event or a cron trigger, or a signed link is opened. Start at
+// Storage; each use case has a file of its own. HTTP is spoken elsewhere.
+package actions
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/zap"
+
+	"hasura-storage/actions/images"
+	"hasura-storage/graphql"
+	"hasura-storage/s3"
+)
+
+// Options configure a Storage. Zero values of the last group are replaced by defaults.
+type Options struct {
+	Hasura *graphql.Client
+	Store  *s3.Store
+	Log    *zap.Logger
+
+	RootFolder  string   // of all keys in the bucket; may be empty
+	PublicURL   string   // of this service with the API's prefix, without a final slash; links begin with it
+	SigningKeys [][]byte // of image links: the first signs, all verify
+
+	// UnauthorizedRole is Hasura's, if it has one. All its sessions count as one.
+	UnauthorizedRole string
+
+	MaxOpenUploads        int              // of all sessions together, default 10,000
+	MaxDownloadExpiration time.Duration    // longest life of a link for others than the admin, default 1 h
+	ImageLimits           images.Limits    // default images.DefaultLimits()
+	ImageMemory           int64            // bytes that transforms may use together, default 256 MiB
+	ImageQueue            int              // transforms that may wait for that memory, default 256
+	VariantCache          int64            // bytes of finished variants kept in memory, default 64 MiB
+	Now                   func() time.Time // default time.Now
+}
+
+// Storage is the service. It is safe for concurrent use; Close it at the end.
+type Storage struct {
+	hasura *graphql.Client
+	store  *s3.Store
+	log    *zap.Logger
+	now    func() time.Time
+
+	keys        keys
+	links       links
+	maxDownload time.Duration
+	maxOpen     int
+
+	unauthorizedRole string
+
+	variants    *variants
+	completions *completions
+	background  *background
+	sweeping    sync.Mutex
+}
+
+// New wires a Storage. It talks to nobody.
+func New(o Options) (*Storage, error) {
+	if len(o.SigningKeys) == 0 {
+		return nil, fmt.Errorf("no signing key")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.MaxDownloadExpiration <= 0 {
+		o.MaxDownloadExpiration = time.Hour
+	}
+	if o.MaxOpenUploads <= 0 {
+		o.MaxOpenUploads = 10_000
+	}
+	s := &Storage{
+		hasura:      o.Hasura,
+		store:       o.Store,
+		log:         o.Log,
+		now:         o.Now,
+		keys:        keys{root: o.RootFolder},
+		links:       links{base: o.PublicURL, keys: o.SigningKeys},
+		maxDownload: o.MaxDownloadExpiration,
+		maxOpen:     o.MaxOpenUploads,
+
+		unauthorizedRole: o.UnauthorizedRole,
+
+		background: newBackground(),
+	}
+	s.completions = newCompletions(s.background)
+	s.variants = newVariants(s, o)
+	return s, nil
+}
+
+// Ready reports whether both parts that the service needs answer.
+func (s *Storage) Ready(ctx context.Context) error {
+	if err := s.hasura.Ready(ctx); err != nil {
+		return hasuraError(err)
+	}
+	return storeError(s.store.Ready(ctx))
+}
+
+// Close waits until detached work has ended, or until ctx is done; then it
+// stops that work. Nothing is lost either way: the sweep finishes what it finds.
+func (s *Storage) Close(ctx context.Context) error { return s.background.close(ctx) }
+
+// as returns the caller that a session stands for.
+func (s *Storage) as(session Session) (graphql.Caller, error) {
+	caller, err := s.hasura.As(session)
+	if err != nil {
+		return caller, sessionError(err)
+	}
+	return caller, nil
+}
+
+func newID() string { return uuid.NewString() }

@@ -1,0 +1,78 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"hasura-storage/actions/images"
+	"hasura-storage/graphql"
+)
+
+// sessionError words a session that cannot be used.
+func sessionError(err error) error {
+	var bad *graphql.InvalidVariableError
+	if errors.As(err, &bad) {
+		return Errorf(BadRequest, "session variable %s cannot be sent as a header", bad.Name)
+	}
+	return Errorf(Unauthenticated, "the session has no role").Because(err)
+}
+
+// guarded are the texts with which our triggers begin, and what they mean.
+var guarded = []Code{QuotaExceeded, FileTooBig, FileTooSmall, MimeTypeNotAllowed, BucketNotFound}
+
+// hasuraError translates what graphql returns. The message of a refusal is
+// Hasura's own: the caller would read the same by asking Hasura himself.
+func hasuraError(err error) error {
+	var done *Error
+	if err == nil || errors.As(err, &done) {
+		return err
+	}
+	var e *graphql.Error
+	if !errors.As(err, &e) {
+		return Errorf(HasuraUnavailable, "Hasura could not be asked").Because(err)
+	}
+	for _, code := range guarded {
+		if _, text, ok := strings.Cut(e.Message, string(code)+": "); ok {
+			return Errorf(code, "%s", text).Because(err)
+		}
+	}
+	switch {
+	case errors.Is(err, graphql.ErrUnauthenticated):
+		return Errorf(Unauthenticated, "%s", e.Message).Because(err)
+	case errors.Is(err, graphql.ErrNotAllowed):
+		return Errorf(NotAllowed, "%s", e.Message).Because(err)
+	case errors.Is(err, graphql.ErrConflict):
+		return Errorf(Conflict, "%s", e.Message).Because(err)
+	case errors.Is(err, graphql.ErrInvalid):
+		return Errorf(BadRequest, "%s", e.Message).Because(err)
+	default:
+		return Errorf(HasuraUnavailable, "Hasura is unavailable, try again").Because(err)
+	}
+}
+
+// storeError translates what s3 returns where the object ought to exist.
+func storeError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return Errorf(StorageUnavailable, "the object store is unavailable, try again").Because(err)
+}
+
+// imageError translates what images returns.
+func imageError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, images.ErrTooLarge):
+		return Errorf(ImageTooLarge, "%s", err)
+	case errors.Is(err, images.ErrNotImage), errors.Is(err, images.ErrDamaged):
+		return Errorf(NotAnImage, "%s", err)
+	case errors.Is(err, images.ErrInvalidSpec):
+		return Errorf(BadRequest, "%s", err)
+	case errors.Is(err, images.ErrBusy):
+		return Errorf(Busy, "too many pictures are being made, try again")
+	default:
+		return err
+	}
+}
