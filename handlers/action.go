@@ -22,6 +22,11 @@ func (s *server) actions(r chi.Router) {
 	action(r, "storageAbortUpload", s.service.AbortUpload)
 	action(r, "storageDeleteFiles", s.service.DeleteFiles)
 	action(r, "storageDownload", s.service.Download)
+	action(r, "storageDownloads", s.service.Downloads)
+	action(r, "storageCreateUploads", s.service.CreateUploads)
+	action(r, "storageReplaceFile", s.service.ReplaceFile)
+	action(r, "storageUploadParts", s.service.UploadParts)
+	action(r, "storageCopyFile", s.service.CopyFile)
 }
 
 // call is what Hasura posts. request_query is not read: the input has it all.

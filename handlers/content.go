@@ -28,7 +28,7 @@ func (s *server) signed(w http.ResponseWriter, r *http.Request) {
 		renderREST(w, r, actions.Errorf(actions.BadRequest, "the query of the address cannot be read"))
 		return
 	}
-	content, err := s.service.SignedContent(r.Context(), chi.URLParam(r, "id"), path, query)
+	content, err := s.service.SignedContent(r.Context(), chi.URLParam(r, "id"), path, query, strings.Join(r.Header.Values("Accept"), ","))
 	if err != nil {
 		renderREST(w, r, err)
 		return
@@ -39,6 +39,9 @@ func (s *server) signed(w http.ResponseWriter, r *http.Request) {
 // serveContent answers a GET or HEAD with content, or with as much of it as the
 // request's conditions and range ask for. The body is opened only if it is sent.
 func serveContent(w http.ResponseWriter, r *http.Request, c actions.Content) {
+	if c.Negotiated {
+		w.Header().Add("Vary", "Accept")
+	}
 	d := conditional.Decide(r.Method, r.Header, conditional.Facts{ETag: c.ETag, LastModified: c.LastModified, Size: c.Size})
 	switch d.Answer {
 	case conditional.NotModified:

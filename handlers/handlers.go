@@ -25,6 +25,11 @@ type Service interface {
 	AbortUpload(ctx context.Context, as actions.Session, in actions.AbortUpload) (actions.Aborted, error)
 	DeleteFiles(ctx context.Context, as actions.Session, in actions.DeleteFiles) (actions.Deleted, error)
 	Download(ctx context.Context, as actions.Session, in actions.GetDownload) (actions.Download, error)
+	Downloads(ctx context.Context, as actions.Session, in actions.GetDownloads) ([]actions.Download, error)
+	CreateUploads(ctx context.Context, as actions.Session, in actions.CreateUploads) ([]actions.Upload, error)
+	ReplaceFile(ctx context.Context, as actions.Session, in actions.ReplaceFile) (actions.Upload, error)
+	UploadParts(ctx context.Context, as actions.Session, in actions.ListParts) (actions.Parts, error)
+	CopyFile(ctx context.Context, as actions.Session, in actions.CopyFile) (actions.File, error)
 
 	// FileGone removes what a deleted or replaced row left in the store. It may
 	// be called twice, late, and in any order.
@@ -32,8 +37,9 @@ type Service interface {
 	Sweep(ctx context.Context) (actions.Swept, error)
 
 	// SignedContent opens what a signed link names. path is what follows
-	// /signed/ exactly as the client sent it, escapes included.
-	SignedContent(ctx context.Context, id, path string, query url.Values) (actions.Content, error)
+	// /signed/ exactly as the client sent it, escapes included; accept is the
+	// Accept header.
+	SignedContent(ctx context.Context, id, path string, query url.Values, accept string) (actions.Content, error)
 
 	// Ready fails with the part that does not answer.
 	Ready(ctx context.Context) error

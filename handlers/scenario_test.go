@@ -68,6 +68,27 @@ func (s *stub) Download(_ context.Context, as actions.Session, in actions.GetDow
 	return actions.Download{ID: in.ID, URL: "https://store/x?a=1&b=2", Srcset: []actions.Source{}}, err
 }
 
+func (s *stub) Downloads(_ context.Context, as actions.Session, in actions.GetDownloads) ([]actions.Download, error) {
+	return []actions.Download{}, s.called("downloads %v as %s", in.IDs, as.Role())
+}
+
+func (s *stub) CreateUploads(_ context.Context, as actions.Session, in actions.CreateUploads) ([]actions.Upload, error) {
+	return []actions.Upload{}, s.called("create %d files as %s", len(in.Files), as.Role())
+}
+
+func (s *stub) ReplaceFile(_ context.Context, as actions.Session, in actions.ReplaceFile) (actions.Upload, error) {
+	err := s.called("replace %s %d as %s", in.ID, in.Size, as.Role())
+	return actions.Upload{UploadID: "u", FileID: in.ID, Method: "PUT", Headers: []actions.Header{}}, err
+}
+
+func (s *stub) UploadParts(_ context.Context, as actions.Session, in actions.ListParts) (actions.Parts, error) {
+	return actions.Parts{UploadID: in.UploadID, FileID: fileID}, s.called("parts %s %v as %s", in.UploadID, in.PartNumbers, as.Role())
+}
+
+func (s *stub) CopyFile(_ context.Context, as actions.Session, in actions.CopyFile) (actions.File, error) {
+	return actions.File{ID: fileID}, s.called("copy %s as %s", in.ID, as.Role())
+}
+
 func (s *stub) FileGone(_ context.Context, event actions.FileEvent) error {
 	return s.called("gone %s", event.ID)
 }
@@ -76,7 +97,7 @@ func (s *stub) Sweep(context.Context) (actions.Swept, error) {
 	return actions.Swept{Completed: 2, Garbage: 3}, s.called("sweep")
 }
 
-func (s *stub) SignedContent(_ context.Context, id, path string, query url.Values) (actions.Content, error) {
+func (s *stub) SignedContent(_ context.Context, id, path string, query url.Values, _ string) (actions.Content, error) {
 	return s.content, s.called("signed %s %s %s", id, path, query.Encode())
 }
 
