@@ -8,7 +8,7 @@ SHELL := bash
 # this tag leaves only what is compiled in, so that every machine has the same bytes.
 TAGS    := nodynamic
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -s -w -X main.version=$(VERSION)
+LDFLAGS := -s -w -X hasura-storage/cmd/hasura-storage/service.version=$(VERSION)
 # The race detector needs a C compiler.
 RACE    := $(if $(shell command -v cc),-race)
 GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

@@ -1,0 +1,72 @@
+// Command hasura-storage serves files for Hasura.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"hasura-storage/cmd/hasura-storage/service"
+)
+
+const usage = `usage:
+  hasura-storage [serve]                          the service; settings come from the environment
+  hasura-storage metadata export [-starter] DIR   write the Hasura project into DIR: metadata and
+                                                  migrations; -starter adds permissions to begin with
+  hasura-storage settings                         the table of settings, in Markdown
+  hasura-storage version
+`
+
+// errUsage ends with the usage, since the command line is wrong.
+var errUsage = errors.New("the command line is wrong")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
+	if err == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "hasura-storage:", err)
+	if errors.Is(err, errUsage) {
+		fmt.Fprint(os.Stderr, "\n", usage)
+		os.Exit(2)
+	}
+	os.Exit(1)
+}
+
+// run is the whole program: args without the program's name, what is for the
+// reader on out.
+func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
+	command := "serve"
+	if len(args) > 0 {
+		command, args = args[0], args[1:]
+	}
+	if command != "metadata" && len(args) > 0 {
+		return fmt.Errorf("%w: %s takes no argument such as %q", errUsage, command, args[0])
+	}
+	switch command {
+	case "serve":
+		log := service.Logger(getenv)
+		defer func() { _ = log.Sync() }()
+		return service.Run(ctx, getenv, log, nil)
+	case "metadata":
+		return runMetadata(args, out)
+	case "settings":
+		return write(out, service.SettingsTable())
+	case "version":
+		return write(out, service.Version()+"\n")
+	case "help", "-h", "-help", "--help":
+		return write(out, usage)
+	}
+	return fmt.Errorf("%w: there is no command %q", errUsage, command)
+}
+
+func write(out io.Writer, text string) error {
+	_, err := io.WriteString(out, text)
+	return err
+}

@@ -1,0 +1,127 @@
+package service
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hasura-storage/actions/images"
+	"hasura-storage/handlers"
+	"hasura-storage/s3"
+)
+
+// config is everything that the environment says. Nothing else reads it.
+type config struct {
+	hasuraEndpoint   string
+	adminSecret      secret
+	webhookSecret    secret
+	unauthorizedRole string // "" is unknown, noRole none
+	backendOnly      bool
+
+	store       s3.Options // but for its secret key
+	storeSecret secret
+	rootFolder  string
+
+	signingKeys []secret
+	maxDownload time.Duration
+	images      images.Limits
+	imageMemory int64
+	imageCache  int64
+
+	publicURL string // without a final slash
+	bind      string
+	prefix    string // "" or "/v1"
+	cors      handlers.CORS
+
+	warnings []string
+}
+
+// noRole says that Hasura has no unauthorized role. An empty variable looks like
+// a forgotten one.
+const noRole = "-"
+
+// load reads the environment. Its error holds every complaint at once, one a
+// line, and no value of a secret.
+func load(getenv func(string) string) (config, error) {
+	c := config{images: images.DefaultLimits()}
+	var complaints []error
+	for _, s := range settings {
+		value := strings.TrimSpace(getenv(s.name)) // secrets out of files end in a newline
+		if value == "" {
+			value = s.fallback
+		}
+		if value == "" {
+			continue
+		}
+		if err := s.read(&c, value); err != nil {
+			complaints = append(complaints, fmt.Errorf("%s %w", s.name, err))
+		}
+	}
+	complaints = append(complaints, c.missing(getenv)...)
+	complaints = append(complaints, c.unsupported(getenv)...)
+	c.defaults()
+	return c, errors.Join(complaints...)
+}
+
+// missing are the complaints about settings that are needed, alone or by others.
+func (c *config) missing(getenv func(string) string) []error {
+	var complaints []error
+	need := func(name, why string) {
+		if strings.TrimSpace(getenv(name)) == "" {
+			complaints = append(complaints, fmt.Errorf("%s %s", name, why))
+		}
+	}
+	need("HASURA_ENDPOINT", "is required")
+	need("HASURA_GRAPHQL_ADMIN_SECRET", "is required")
+	need("S3_BUCKET", "is required")
+	switch {
+	case c.store.AccessKey != "" && c.storeSecret.missing():
+		need("S3_SECRET_KEY", "is required with S3_ACCESS_KEY")
+	case !c.storeSecret.missing() && c.store.AccessKey == "":
+		need("S3_ACCESS_KEY", "is required with S3_SECRET_KEY")
+	}
+	if c.backendOnly {
+		need("HASURA_GRAPHQL_UNAUTHORIZED_ROLE", "is required with STORAGE_BACKEND_ONLY: the role's name as Hasura has it, or - if it has none")
+	}
+	return complaints
+}
+
+// unsupported warns of settings that would seem to work, and complains of those
+// whose silence would be dangerous.
+func (c *config) unsupported(getenv func(string) string) []error {
+	var complaints []error
+	for _, s := range elsewhere {
+		value := strings.TrimSpace(getenv(s.name))
+		if value == "" || value == "0" || strings.EqualFold(value, "false") {
+			continue
+		}
+		if s.grave {
+			complaints = append(complaints, fmt.Errorf("%s is not supported: %s", s.name, s.advice))
+			continue
+		}
+		c.warnings = append(c.warnings, fmt.Sprintf("%s is not obeyed: %s", s.name, s.advice))
+	}
+	return complaints
+}
+
+// defaults fills in what a table cannot.
+func (c *config) defaults() {
+	if c.webhookSecret.missing() {
+		c.warnings = append(c.warnings, "HASURA_STORAGE_SECRET is not set: actions, events and cron are closed")
+	}
+	if len(c.signingKeys) == 0 {
+		c.warnings = append(c.warnings, "SIGNING_KEYS is not set: links to pictures end with this process, and another copy of the service refuses them")
+		c.signingKeys = []secret{randomKey()}
+	}
+	if c.unauthorizedRole == noRole {
+		c.unauthorizedRole = ""
+	}
+}
+
+func randomKey() secret {
+	var key [minKey]byte
+	_, _ = rand.Read(key[:]) // never fails
+	return newSecret(string(key[:]))
+}

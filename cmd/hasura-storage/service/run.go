@@ -1,0 +1,136 @@
+// Package service is the storage service as a whole: it reads the environment,
+// wires the parts, serves and stops. Start at Run.
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"go.uber.org/zap"
+
+	"hasura-storage/actions"
+	"hasura-storage/graphql"
+	"hasura-storage/handlers"
+	"hasura-storage/s3"
+)
+
+// stopTime is how long requests and detached work may take to end. What is not
+// done then, the next sweep finishes.
+const stopTime = 30 * time.Second
+
+// Run is the service. It serves until ctx ends, then lets requests and detached
+// work end, for 30 seconds at most. Settings come by getenv; SettingsTable lists
+// them, and the error names every wrong one. Where it listens is sent to ready,
+// which may be nil.
+func Run(ctx context.Context, getenv func(string) string, log *zap.Logger, ready chan<- net.Addr) error {
+	c, err := load(getenv)
+	if err != nil {
+		return fmt.Errorf("the configuration is wrong:\n%w", err)
+	}
+	for _, text := range c.warnings {
+		log.Warn(text)
+	}
+	boundMemory(os.DirFS("/"), log)
+	storage, err := c.storage(log)
+	if err != nil {
+		return err
+	}
+	service := newSwept(storage, time.Now())
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.bind)
+	if err != nil {
+		return fmt.Errorf("BIND %s: %w", c.bind, err)
+	}
+	server := c.server(service, log)
+	log.Info("listening", zap.Stringer("address", listener.Addr()), zap.String("version", Version()))
+	if ready != nil {
+		ready <- listener.Addr()
+	}
+	return serve(ctx, server, listener, service, storage, log)
+}
+
+// storage wires the use cases. It talks to nobody.
+func (c *config) storage(log *zap.Logger) (*actions.Storage, error) {
+	hasura, errHasura := graphql.New(graphql.Options{
+		Endpoint: c.hasuraEndpoint, AdminSecret: c.adminSecret.reveal(),
+		BackendOnly: c.backendOnly, UnauthorizedRole: c.unauthorizedRole,
+	})
+	options := c.store
+	options.SecretKey = c.storeSecret.reveal()
+	store, errStore := s3.New(options)
+	if err := errors.Join(errHasura, errStore); err != nil {
+		return nil, fmt.Errorf("the configuration is wrong:\n%w", err)
+	}
+	return actions.New(actions.Options{
+		Hasura: hasura, Store: store, Log: log,
+		RootFolder: c.rootFolder, PublicURL: c.publicURL + c.prefix, SigningKeys: c.keys(),
+		MaxDownloadExpiration: c.maxDownload,
+		ImageLimits:           c.images, ImageMemory: c.imageMemory, VariantCache: c.imageCache,
+	})
+}
+
+func (c *config) keys() [][]byte {
+	var keys [][]byte
+	for _, key := range c.signingKeys {
+		keys = append(keys, []byte(key.reveal()))
+	}
+	return keys
+}
+
+// server has no limit for a whole request or answer: files are large and
+// clients slow. The handlers move deadlines along with the bytes.
+func (c *config) server(service handlers.Service, log *zap.Logger) *http.Server {
+	return &http.Server{
+		Handler: handlers.New(service, handlers.Options{
+			Log: log, Secret: c.webhookSecret.reveal(), Prefix: c.prefix, Version: Version(), CORS: c.cors,
+		}),
+		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          serverLog(log),
+	}
+}
+
+// serve returns when everything has ended. Requests keep their contexts while
+// the service stops: they are to end, not to be cut.
+func serve(ctx context.Context, server *http.Server, listener net.Listener, service *swept, storage *actions.Storage, log *zap.Logger) error {
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	watched := make(chan struct{})
+	ticker := time.NewTicker(sweepCheck)
+	defer ticker.Stop()
+	go func() {
+		defer close(watched)
+		service.watch(watching, ticker.C, log)
+	}()
+
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		log.Info("stopping")
+	}
+	stopWatching()
+	return errors.Join(err, stop(server, storage, watched))
+}
+
+// stop ends what takes new work first, then the work.
+func stop(server *http.Server, storage *actions.Storage, watched <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	err := server.Shutdown(ctx)
+	if err != nil {
+		_ = server.Close() // clients that are still reading are cut
+	}
+	<-watched
+	if closing := storage.Close(ctx); closing != nil {
+		err = errors.Join(err, fmt.Errorf("detached work was stopped: %w", closing))
+	}
+	return err
+}

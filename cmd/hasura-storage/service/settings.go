@@ -1,0 +1,75 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+)
+
+// setting is one environment variable: what the README says of it, and how its
+// value gets into the configuration. read is never given an empty value.
+type setting struct {
+	name     string
+	fallback string
+	meaning  string
+	read     func(c *config, value string) error
+}
+
+// settings are all variables, in the order of the README. Names that
+// hasura-storage has are its own, so that an environment made for it is taken.
+var settings = []setting{
+	{"HASURA_ENDPOINT", "", "Hasura's address, such as `http://hasura:8080/v1`; required", address(func(c *config) *string { return &c.hasuraEndpoint })},
+	{"HASURA_GRAPHQL_ADMIN_SECRET", "", "Hasura's admin secret; required", hide(func(c *config) *secret { return &c.adminSecret })},
+	{"HASURA_STORAGE_SECRET", "", "what Hasura sends to prove that it is Hasura: give both the same; without it actions, events and cron are closed", hide(func(c *config) *secret { return &c.webhookSecret })},
+	{"HASURA_GRAPHQL_UNAUTHORIZED_ROLE", "", "Hasura's setting of the same name, or `-` if it has none", text(func(c *config) *string { return &c.unauthorizedRole })},
+	{"STORAGE_BACKEND_ONLY", "false", "use the permissions that are marked `backend_only`; needs the setting above", boolean(func(c *config) *bool { return &c.backendOnly })},
+	{"S3_ENDPOINT", "", "the store, as host, host:port or URL; empty is AWS", text(func(c *config) *string { return &c.store.Endpoint })},
+	{"S3_PUBLIC_ENDPOINT", "", "the store's URL as clients reach it; empty is the same", publicEndpoint},
+	{"S3_REGION", "", "the store's region; empty is `us-east-1`, or `auto` on Cloudflare R2", text(func(c *config) *string { return &c.store.Region })},
+	{"S3_BUCKET", "", "the bucket that holds everything; required", text(func(c *config) *string { return &c.store.Bucket })},
+	{"S3_ROOT_FOLDER", "", "begins every key in the bucket; letters, digits and `/ _ . -`", rootFolder},
+	{"S3_ACCESS_KEY", "", "the store's access key; without keys they are found as AWS' own tools find them", text(func(c *config) *string { return &c.store.AccessKey })},
+	{"S3_SECRET_KEY", "", "the store's secret key", hide(func(c *config) *secret { return &c.storeSecret })},
+	{"S3_DISABLE_HTTPS", "false", "speak plain HTTP to an `S3_ENDPOINT` that is no URL", boolean(func(c *config) *bool { return &c.store.Insecure })},
+	{"S3_SIGN_LENGTH", "true", "`false` lets clients upload through proxies that send bodies in chunks; sizes are then checked at completion alone", unsigned},
+	{"SIGNING_KEYS", "", "keys that sign links to pictures, 32 bytes or more each, separated by commas: the first signs, all verify; without one, links end with the process", signingKeys},
+	{"MAX_DOWNLOAD_EXPIRATION", "3600", "longest life, in seconds, of a link for others than the admin, where its bucket's `download_expiration` is not longer", seconds},
+	{"PUBLIC_URL", "http://localhost:8000", "this service's address as browsers reach it", address(func(c *config) *string { return &c.publicURL })},
+	{"BIND", ":8000", "where to listen, as host:port", bind},
+	{"API_ROOT_PREFIX", "/v1", "begins the paths of the REST interface", prefix},
+	{"CORS_ALLOW_ORIGINS", "*", "web pages that may read answers, separated by commas; `*` is every one", origins},
+	{"CORS_ALLOW_CREDENTIALS", "false", "these pages may send cookies along", boolean(func(c *config) *bool { return &c.cors.Credentials })},
+	{"IMAGE_TRANSFORMER_MAX_DIMENSION", "8000", "longest side, in pixels, of a picture that may be asked for", positive(func(c *config) *int { return &c.images.MaxSide })},
+	{"IMAGE_MEMORY", "256MiB", "memory that all transforms may use together", size(func(c *config) *int64 { return &c.imageMemory })},
+	{"IMAGE_CACHE", "64MiB", "memory for finished variants", size(func(c *config) *int64 { return &c.imageCache })},
+	{"DEBUG", "false", "log more", boolean(func(*config) *bool { return new(bool) })},
+	{"LOG_FORMAT_TEXT", "false", "log text instead of JSON", boolean(func(*config) *bool { return new(bool) })},
+}
+
+// elsewhere are settings of hasura-storage that this version does not obey, and
+// what to do instead.
+var elsewhere = []struct {
+	name, advice string
+	grave        bool // going on would break a promise, so there is no start
+}{
+	{"CLAMAV_SERVER", "this version scans nothing: unset it to say that you know", true},
+	{"POSTGRES_MIGRATIONS", "apply hasura-metadata/migrations with the Hasura CLI", false},
+	{"HASURA_METADATA", "apply hasura-metadata with the Hasura CLI", false},
+	{"FASTLY_SERVICE", "no cache is purged", false},
+	{"CDN_CACHE_CONTROL", "no answer carries it", false},
+	{"BIND_PPROF", "there is no such listener", false},
+	{"IMAGE_TRANSFORMER_WORKERS", "transforms are bounded by IMAGE_MEMORY", false},
+}
+
+// SettingsTable is the README's table of environment variables, in Markdown.
+func SettingsTable() string {
+	var b strings.Builder
+	b.WriteString("| variable | default | meaning |\n|---|---|---|\n")
+	for _, s := range settings {
+		fallback := ""
+		if s.fallback != "" {
+			fallback = "`" + s.fallback + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.name, fallback, s.meaning)
+	}
+	return b.String()
+}
