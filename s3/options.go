@@ -1,11 +1,13 @@
 package s3
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -96,6 +98,24 @@ func regionFor(host, region string) (string, error) {
 		return defaultRegion, nil
 	}
 	return region, nil
+}
+
+// knownRegion refuses AWS regions that the library does not know: it would
+// send their requests to us-east-1 without a word. Only a signed URL shows
+// what it does, so one is made, with keys that are none.
+func knownRegion(e endpoint, bucket, region string) error {
+	if e.host != awsHost {
+		return nil
+	}
+	client, err := newClient(e, region, credentials.NewStaticV4("none", "none", ""))
+	if err != nil {
+		return fmt.Errorf("s3: region %q: %w", region, err)
+	}
+	link, err := client.PresignedGetObject(context.Background(), bucket, "k", time.Second, nil)
+	if err != nil || !strings.Contains(link.Host, "."+region+".") {
+		return fmt.Errorf("s3: region %q is no known region of AWS; for another store set its endpoint", region)
+	}
+	return nil
 }
 
 func isR2(host string) bool {

@@ -105,6 +105,9 @@ func New(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := knownRegion(internal, o.Bucket, region); err != nil {
+		return nil, err
+	}
 	keys := o.credentials()
 	client, err := newClient(internal, region, keys)
 	if err != nil {
