@@ -27,6 +27,8 @@ func TestSignedContent(t *testing.T) {
 	unopened.Open = func(context.Context, int64, int64) (io.ReadCloser, error) {
 		return nil, actions.Errorf(actions.StorageUnavailable, "the store is away").Because(errors.New("dial"))
 	}
+	chosen := file("0123456789")
+	chosen.Negotiated = true
 	empty := file("")
 	empty.Open = nil
 	ten := stub{content: file("0123456789")}
@@ -83,6 +85,12 @@ func TestSignedContent(t *testing.T) {
 		},
 		"too much at once": {
 			service: stub{err: actions.Errorf(actions.Busy, "later")}, path: link, status: 503, calls: call, answers: map[string]string{"Retry-After": "1"},
+		},
+		"a format that the browser chose": {
+			service: stub{content: chosen}, path: link, status: 200, calls: call, answers: map[string]string{"Vary": "Accept"},
+		},
+		"it may choose another by the next request": {
+			service: stub{content: chosen}, path: link, headers: map[string]string{"If-None-Match": `"abc"`}, status: 304, calls: call, answers: map[string]string{"Vary": "Accept"},
 		},
 		"a picture that runs scripts": {
 			service: stub{content: typed("image/svg+xml")}, path: link, status: 200, calls: call,

@@ -87,14 +87,19 @@ func (s *server) rest(r chi.Router) {
 	if s.Prefix != "" {
 		s.probes(r)
 	}
-	r.Get("/files/{id}/signed/*", s.signed)
-	r.Head("/files/{id}/signed/*", s.signed)
+	get(r, "/files/{id}/signed/*", s.signed)
 }
 
 // probes are for whoever watches over the service.
 func (s *server) probes(r chi.Router) {
 	ready := readiness{ask: s.service.Ready}
-	r.Get("/healthz", healthz)
-	r.Get("/readyz", ready.serve)
-	r.Get("/version", s.version)
+	get(r, "/healthz", healthz)
+	get(r, "/readyz", ready.serve)
+	get(r, "/version", s.version)
+}
+
+// get routes GET and HEAD; of the latter net/http sends no body.
+func get(r chi.Router, pattern string, h http.HandlerFunc) {
+	r.Get(pattern, h)
+	r.Head(pattern, h)
 }

@@ -11,9 +11,10 @@ import (
 
 func TestProbes(t *testing.T) {
 	runAll(t, map[string]scenario{
-		"alive":                {path: "/healthz", status: 200, has: []string{"ok"}, logs: []string{`"level":"debug"`}},
-		"alive, by the prefix": {path: "/v1/healthz", status: 200, has: []string{"ok"}},
-		"ready":                {path: "/readyz", status: 200, has: []string{`{"ready":true}`}, calls: []string{"ready"}, logs: []string{`"level":"debug"`}},
+		"alive":                 {path: "/healthz", status: 200, has: []string{"ok"}, logs: []string{`"level":"debug"`}},
+		"alive, by the prefix":  {path: "/v1/healthz", status: 200, has: []string{"ok"}},
+		"alive, without a body": {method: "HEAD", path: "/healthz", status: 200},
+		"ready":                 {path: "/readyz", status: 200, has: []string{`{"ready":true}`}, calls: []string{"ready"}, logs: []string{`"level":"debug"`}},
 		"not ready": {
 			service: stub{err: actions.Errorf(actions.HasuraUnavailable, "Hasura is away").Because(errors.New("dial"))},
 			path:    "/readyz", status: 503, has: []string{`"code":"hasura-unavailable"`}, lacks: []string{"dial"}, calls: []string{"ready"}, logs: []string{`"level":"error"`, "dial"},
@@ -43,7 +44,7 @@ func TestUnknownAddresses(t *testing.T) {
 	runAll(t, map[string]scenario{
 		"nothing there":            {path: "/secret-token", status: 404, has: []string{`"error":{"message":`, `"code":"bad-request"`}, unsaid: []string{"secret-token"}},
 		"nothing in the prefix":    {path: "/v1/nothing", status: 404, has: []string{`"error":`}, answers: map[string]string{"Access-Control-Allow-Origin": ""}},
-		"the wrong method":         {method: "DELETE", path: "/v1/version", status: 405, has: []string{`"error":`}, answers: map[string]string{"Allow": "GET"}},
+		"the wrong method":         {method: "DELETE", path: "/v1/version", status: 405, has: []string{`"error":`}, answers: map[string]string{"Allow": "GET, HEAD"}},
 		"a method nobody knows":    {method: "BREW", path: "/healthz", status: 405, logs: []string{`"method":"other"`}, unsaid: []string{"BREW"}},
 		"an event that is read":    {path: "/events/file-deleted", status: 405, answers: map[string]string{"Allow": "POST"}},
 		"no prefix":                {options: atRoot, path: "/version", status: 200, has: []string{"1.2.3"}},
