@@ -1,0 +1,86 @@
+package pgtype
+
+import (
+	"bytes"
+	"encoding/json"
+	"sort"
+	"strings"
+)
+
+// Canonical writes a JSON value as jsonb keeps it: no blanks, keys sorted by
+// length and then by bytes, so that equal values are equal texts.
+func Canonical(v any) string {
+	var b strings.Builder
+	writeJSON(&b, v, ",", ":")
+	return b.String()
+}
+
+// JSONText writes a JSON value as Postgres casts jsonb to text: a blank behind
+// every comma and colon.
+func JSONText(v any) string {
+	var b strings.Builder
+	writeJSON(&b, v, ", ", ": ")
+	return b.String()
+}
+
+func writeJSON(b *strings.Builder, v any, comma, colon string) {
+	switch v := v.(type) {
+	case map[string]any:
+		b.WriteByte('{')
+		for i, key := range sortedKeys(v) {
+			if i > 0 {
+				b.WriteString(comma)
+			}
+			writeString(b, key)
+			b.WriteString(colon)
+			writeJSON(b, v[key], comma, colon)
+		}
+		b.WriteByte('}')
+	case []any:
+		b.WriteByte('[')
+		for i, item := range v {
+			if i > 0 {
+				b.WriteString(comma)
+			}
+			writeJSON(b, item, comma, colon)
+		}
+		b.WriteByte(']')
+	case string:
+		writeString(b, v)
+	default:
+		raw, _ := json.Marshal(v) // numbers, booleans and null cannot fail
+		b.Write(raw)
+	}
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		if len(keys[i]) != len(keys[j]) {
+			return len(keys[i]) < len(keys[j])
+		}
+		return keys[i] < keys[j]
+	})
+	return keys
+}
+
+// writeString leaves <, > and & alone, unlike json.Marshal.
+func writeString(b *strings.Builder, s string) {
+	var raw bytes.Buffer
+	enc := json.NewEncoder(&raw)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string cannot fail
+	b.Write(bytes.TrimRight(raw.Bytes(), "\n"))
+}
+
+// Decode reads JSON text with its numbers kept as they are written.
+func Decode(s string) (any, error) {
+	var v any
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	err := dec.Decode(&v)
+	return v, err
+}

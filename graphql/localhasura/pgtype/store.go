@@ -1,0 +1,141 @@
+package pgtype
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// DataError is Postgres's refusal of a value, of SQLSTATE class 22.
+type DataError struct{ Text string }
+
+// Error returns Postgres's text.
+func (e *DataError) Error() string { return e.Text }
+
+// Store casts a value that passed Check to the form that SQLite stores and
+// compares: int64, float64 or text. The error is a *DataError.
+func (t Type) Store(v any) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	if t.Class == JSON {
+		return t.storeJSON(v)
+	}
+	switch v := v.(type) {
+	case bool:
+		return v, nil
+	case json.Number:
+		return t.Cast(v.String())
+	case string:
+		return t.Cast(v)
+	}
+	return nil, &DataError{fmt.Sprintf("invalid input syntax for type %s: %q", t.Name, fmt.Sprint(v))}
+}
+
+func (t Type) storeJSON(v any) (any, error) {
+	if t.Binary() {
+		return Canonical(v), nil
+	}
+	raw, err := json.Marshal(v)
+	return string(raw), err
+}
+
+// Cast reads a value from Postgres's text form, as session variables arrive.
+func (t Type) Cast(s string) (any, error) {
+	switch t.Class {
+	case Integer:
+		return t.castInteger(s)
+	case Float, Numeric:
+		return t.castNumber(s)
+	case Boolean:
+		return castBoolean(s)
+	case UUID:
+		return castUUID(s)
+	case JSON:
+		return t.castJSON(s)
+	case TimestampTZ, Timestamp, Date, Time:
+		return t.castTime(s)
+	}
+	return s, nil
+}
+
+func (t Type) invalid(s string) error {
+	return &DataError{fmt.Sprintf(`invalid input syntax for type %s: "%s"`, t.Name, s)}
+}
+
+func (t Type) castInteger(s string) (any, error) {
+	n, ok := integral(strings.TrimSpace(s))
+	if !ok || strings.ContainsAny(s, ".eE") && !json.Valid([]byte(s)) {
+		return nil, t.invalid(s)
+	}
+	if !n.IsInt64() || n.Int64()>>(t.Bits-1) != n.Int64()>>63 {
+		return nil, &DataError{fmt.Sprintf("value %q is out of range for type %s", s, t.Name)}
+	}
+	return n.Int64(), nil
+}
+
+// castNumber keeps whole numbers as integers, so that no digit of a numeric is
+// lost below 2^63; SQLite compares both kinds by value.
+func (t Type) castNumber(s string) (any, error) {
+	trimmed := strings.TrimSpace(s)
+	if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && t.Class == Numeric {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(trimmed, 64)
+	if err != nil && math.IsInf(f, 0) {
+		return nil, &DataError{fmt.Sprintf("%q is out of range for type %s", s, t.Name)}
+	}
+	if err != nil || strings.ContainsAny(trimmed, "xX_pP") {
+		return nil, t.invalid(s)
+	}
+	return f, nil
+}
+
+func castBoolean(s string) (any, error) {
+	word := strings.ToLower(strings.TrimSpace(s))
+	if word == "" || word == "o" {
+		return nil, boolean.invalid(s)
+	}
+	for _, yes := range []string{"true", "yes", "on", "1"} {
+		if strings.HasPrefix(yes, word) {
+			return true, nil
+		}
+	}
+	for _, no := range []string{"false", "no", "off", "0"} {
+		if strings.HasPrefix(no, word) {
+			return false, nil
+		}
+	}
+	return nil, boolean.invalid(s)
+}
+
+// castUUID takes every form that Postgres takes, braces and odd hyphens too.
+func castUUID(s string) (any, error) {
+	inner := strings.TrimSpace(s)
+	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
+		inner = inner[1 : len(inner)-1]
+	}
+	hex := strings.ReplaceAll(inner, "-", "")
+	if len(hex) != 32 || strings.HasPrefix(inner, "-") || strings.Contains(inner, "--") {
+		return nil, uuidType.invalid(s)
+	}
+	id, err := uuid.Parse(hex)
+	if err != nil {
+		return nil, uuidType.invalid(s)
+	}
+	return id.String(), nil
+}
+
+func (t Type) castJSON(s string) (any, error) {
+	var v any
+	dec := json.NewDecoder(strings.NewReader(s))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil || dec.More() {
+		return nil, &DataError{"invalid input syntax for type json"}
+	}
+	return t.storeJSON(v)
+}

@@ -1,0 +1,120 @@
+package localhasura
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"hasura-storage/graphql/localhasura/catalog"
+	"hasura-storage/graphql/localhasura/document"
+	"hasura-storage/graphql/localhasura/metadata"
+	"hasura-storage/graphql/localhasura/schema"
+	"hasura-storage/graphql/localhasura/store"
+	"hasura-storage/graphql/localhasura/webhook"
+)
+
+// state is what the metadata and the database make together. It is replaced as
+// a whole; requests under way keep the one that they began with.
+type state struct {
+	model        *schema.Model
+	types        *webhook.Types
+	allowed      allowList // nil if every query is allowed
+	inconsistent []metadata.InconsistentObject
+	version      int64 // the metadata's resource version
+}
+
+// apply makes metadata the one in force. What does not work is left out and
+// reported.
+func (s *Server) apply(ctx context.Context, md *metadata.Metadata) ([]metadata.InconsistentObject, error) {
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	next, err := s.build(ctx, md)
+	if err != nil {
+		return nil, err
+	}
+	bad, err := s.triggers.Apply(ctx, md, next.model.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	next.inconsistent = append(next.inconsistent, bad...)
+	next.version = 1
+	if old := s.state.Load(); old != nil {
+		next.version = old.version + 1
+	}
+	s.db.Forget()
+	s.state.Store(next)
+	return next.inconsistent, nil
+}
+
+// build joins metadata with the database's present schema.
+func (s *Server) build(ctx context.Context, md *metadata.Metadata) (*state, error) {
+	if err := md.Unsupported(); err != nil {
+		return nil, err
+	}
+	tables, err := catalog.Read(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	model := schema.NewModel(md, tables)
+	next := &state{model: model, types: webhook.NewTypes(md.CustomTypes), inconsistent: model.Inconsistent}
+	if s.config.Env("HASURA_GRAPHQL_ENABLE_ALLOWLIST") == "true" {
+		next.allowed = newAllowList(md)
+	}
+	return next, nil
+}
+
+// storedMetadata prefers what an earlier run stored through /v1/metadata over
+// the folder, but only while the folder is what it was then.
+func (s *Server) storedMetadata(_ context.Context, md *metadata.Metadata) (*metadata.Metadata, error) {
+	return md, nil
+}
+
+// allowList holds the queries that roles may send, as normal texts.
+type allowList map[string]*metadata.AllowScope
+
+func newAllowList(md *metadata.Metadata) allowList {
+	list := allowList{}
+	for _, entry := range md.AllowList {
+		for _, c := range md.QueryCollections {
+			if c.Name != entry.Collection {
+				continue
+			}
+			for _, q := range c.Definition.Queries {
+				if text, err := document.Normal(q.Query); err == nil {
+					list[text] = entry.Scope
+				}
+			}
+		}
+	}
+	return list
+}
+
+// allows reports whether a role may send a query.
+func (l allowList) allows(role, query string) bool {
+	if l == nil || role == schema.Admin {
+		return true
+	}
+	text, err := document.Normal(query)
+	if err != nil {
+		return true // the parser will refuse it
+	}
+	scope, listed := l[text]
+	if !listed || scope == nil || scope.Global {
+		return listed
+	}
+	for _, r := range scope.Roles {
+		if r == role {
+			return true
+		}
+	}
+	return false
+}
+
+// SDL prints a role's schema in GraphQL's definition language.
+func (s *Server) SDL(role string) string {
+	return schema.SDL(s.state.Load().model.For(role, true))
+}
+
+var _ = json.Marshal
+var _ = fmt.Sprint
+var _ = store.Open

@@ -1,0 +1,231 @@
+package store
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+	"modernc.org/sqlite"
+
+	"hasura-storage/graphql/localhasura/pgtype"
+)
+
+// register gives every connection the functions that schemas and plans use.
+func (db *DB) register(d *sqlite.Driver) error {
+	now := func([]driver.Value) (driver.Value, error) {
+		if at := db.txTime.Load(); at != nil {
+			return pgtype.FormatTimestampTZ(*at), nil
+		}
+		return pgtype.FormatTimestampTZ(db.now()), nil
+	}
+	for _, f := range append(pure, function{"now", 0, now, false}, function{"gen_random_uuid", 0, randomUUID, false}) {
+		call := func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) { return f.call(args) }
+		add := d.RegisterScalarFunction
+		if f.deterministic {
+			add = d.RegisterDeterministicScalarFunction
+		}
+		if err := add(f.name, f.args, call); err != nil {
+			return fmt.Errorf("register %s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+type function struct {
+	name          string
+	args          int32
+	call          func([]driver.Value) (driver.Value, error)
+	deterministic bool
+}
+
+var pure = []function{
+	{"pg_like", 2, newMatcher(likePattern, "").call, true},
+	{"pg_ilike", 2, newMatcher(likePattern, "(?i)").call, true},
+	{"pg_similar", 2, newMatcher(similarPattern, "").call, true},
+	{"pg_regex", 2, newMatcher(plainPattern, "").call, true},
+	{"pg_iregex", 2, newMatcher(plainPattern, "(?i)").call, true},
+	{"pg_jsonb", 1, jsonFunction(canonical), true},
+	{"pg_jsonb_text", 1, jsonFunction(jsonText), true},
+	{"pg_jsonb_contains", 2, jsonFunction(contains), true},
+	{"pg_jsonb_contained", 2, jsonFunction(contained), true},
+	{"pg_jsonb_has_key", 2, hasKeys(nil), true},
+	{"pg_jsonb_has_any", 2, hasKeys(func(found, _ int) bool { return found > 0 }), true},
+	{"pg_jsonb_has_all", 2, hasKeys(func(found, all int) bool { return found == all }), true},
+	{"pg_jsonb_concat", 2, jsonFunction(concat), true},
+	{"pg_jsonb_delete_key", 2, deleteFunction(deleteKey), true},
+	{"pg_jsonb_delete_elem", 2, deleteFunction(deleteElem), true},
+	{"pg_jsonb_delete_path", 2, deleteFunction(deletePath), true},
+	{"pg_json_path", 2, deleteFunction(jsonPath), true},
+	{"pg_number", 1, number, true},
+	{"pg_members", 1, members, true},
+	{"pg_add", 3, add, true},
+}
+
+func randomUUID([]driver.Value) (driver.Value, error) { return uuid.NewString(), nil }
+
+// members takes the braces off an object's text.
+func members(args []driver.Value) (driver.Value, error) {
+	s := textOf(args[0])
+	return s[1 : len(s)-1], nil
+}
+
+// add adds within an integer type of so many bits, as Postgres does.
+func add(args []driver.Value) (driver.Value, error) {
+	a, isA := args[0].(int64)
+	b, isB := args[1].(int64)
+	bits, _ := args[2].(int64)
+	if !isA || !isB {
+		return nil, nil
+	}
+	sum := a + b
+	if (sum > a) != (b > 0) && b != 0 || sum>>(bits-1) != sum>>63 {
+		return nil, fmt.Errorf("22003: %s out of range", map[int64]string{16: "smallint", 32: "integer", 64: "bigint"}[bits])
+	}
+	return sum, nil
+}
+
+// number prints a number as Postgres's to_json does: 1, not 1.0.
+func number(args []driver.Value) (driver.Value, error) {
+	switch v := args[0].(type) {
+	case nil:
+		return nil, nil
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+			return strconv.FormatFloat(v, 'f', -1, 64), nil
+		}
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil, nil
+		}
+		raw, err := json.Marshal(v)
+		return string(raw), err
+	default:
+		return textOf(v), nil
+	}
+}
+
+// textOf is a column's value as text; jsonb columns hold plain numbers too.
+func textOf(v driver.Value) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// matcher matches text against patterns that translate turns into regular
+// expressions, and keeps the last ones.
+type matcher struct {
+	translate func(string) (string, error)
+	flags     string
+	mu        sync.Mutex
+	known     map[string]*regexp.Regexp
+}
+
+// maxPatterns bounds what a matcher keeps.
+const maxPatterns = 256
+
+func newMatcher(translate func(string) (string, error), flags string) *matcher {
+	return &matcher{translate: translate, flags: flags, known: map[string]*regexp.Regexp{}}
+}
+
+// call is the SQL function: null on either side gives null.
+func (m *matcher) call(args []driver.Value) (driver.Value, error) {
+	if args[0] == nil || args[1] == nil {
+		return nil, nil
+	}
+	re, err := m.compile(textOf(args[1]))
+	if err != nil {
+		return nil, err
+	}
+	return re.MatchString(textOf(args[0])), nil
+}
+
+func (m *matcher) compile(pattern string) (*regexp.Regexp, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if re := m.known[pattern]; re != nil {
+		return re, nil
+	}
+	expr, err := m.translate(pattern)
+	if err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(m.flags + expr)
+	if err != nil {
+		return nil, fmt.Errorf("2201B: invalid regular expression: %s", pattern)
+	}
+	if len(m.known) >= maxPatterns {
+		clear(m.known)
+	}
+	m.known[pattern] = re
+	return re, nil
+}
+
+func plainPattern(p string) (string, error) { return p, nil }
+
+// likePattern: % any text, _ one character, \ makes the next one plain.
+func likePattern(p string) (string, error) {
+	var b strings.Builder
+	b.WriteString(`(?s)\A`)
+	escaped := false
+	for _, c := range p {
+		switch {
+		case escaped:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case c == '%':
+			b.WriteString(".*")
+		case c == '_':
+			b.WriteString(".")
+		default:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+		}
+	}
+	if escaped {
+		return "", fmt.Errorf("22025: LIKE pattern must not end with escape character")
+	}
+	return b.String() + `\z`, nil
+}
+
+// similarPattern is SQL's SIMILAR TO: a whole match, with % and _ beside the
+// usual | * + ? {} () [].
+func similarPattern(p string) (string, error) {
+	var b strings.Builder
+	b.WriteString(`(?s)\A(?:`)
+	escaped, class := false, false
+	for _, c := range p {
+		switch {
+		case escaped:
+			b.WriteString(regexp.QuoteMeta(string(c)))
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case c == '[' || c == ']':
+			class = c == '['
+			b.WriteRune(c)
+		case !class && c == '%':
+			b.WriteString(".*")
+		case !class && c == '_':
+			b.WriteString(".")
+		case !class && strings.ContainsRune(".^$", c):
+			b.WriteString(`\` + string(c))
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String() + `)\z`, nil
+}
