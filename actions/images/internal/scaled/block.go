@@ -18,7 +18,7 @@ type stream struct {
 	dc, ac *huffman
 	quant  *[64]int32 // in zig-zag order
 	skip   *[1 << skipBits]uint16
-	need   int // coefficients from here on, in zig-zag order, are of no use
+	need   uint // coefficients from here on, in zig-zag order, are of no use
 	pred   int32
 }
 
@@ -35,8 +35,9 @@ func (b *bits) block(s *stream, out *block) (rows uint8, ok bool) {
 	s.pred += diff
 	out[0] = s.pred * s.quant[0]
 	buf, pos, acc, n := b.buf, b.pos, b.acc, b.n
-	k := 1
-	for k < s.need {
+	table, quant, need := s.ac, s.quant, s.need
+	k := uint(1)
+	for k < need {
 		if n < 32 {
 			if pos > len(buf)-8 {
 				b.past = true
@@ -46,24 +47,27 @@ func (b *bits) block(s *stream, out *block) (rows uint8, ok bool) {
 			pos += (63 - n) >> 3
 			n |= 56
 		}
-		e := s.ac.fast[acc>>(64-fastBits)]
-		if e == 0 {
-			if e = s.ac.long(acc); e == 0 {
-				return 0, false
-			}
-		}
+		e := table.fast[acc>>(64-fastBits)]
 		acc <<= e & 31
 		n -= int(e & 31)
-		run, size := int(e>>runShift&15), uint(e>>extraShift&15)
-		k += run
+		k += uint(e >> runShift & 15)
 		value := int32(e) >> valueShift
 		if e&knownFlag == 0 {
+			if e == 0 {
+				if e = table.long(acc); e == 0 {
+					return 0, false
+				}
+				acc <<= e & 31
+				n -= int(e & 31)
+				k += uint(e >> runShift & 15)
+			}
+			size := e >> extraShift & 15
 			if size == 0 {
-				if run < 15 {
+				k++
+				if e>>runShift&15 < 15 {
 					b.pos, b.acc, b.n = pos, acc, n
 					return rows, true
 				}
-				k++
 				continue
 			}
 			value = extend(uint32(acc>>(64-size)), int(size))
@@ -73,8 +77,8 @@ func (b *bits) block(s *stream, out *block) (rows uint8, ok bool) {
 		if k > 63 {
 			return 0, false
 		}
-		z := zigzag[k]
-		out[z] = value * s.quant[k]
+		z := zigzag[k] & 63
+		out[z] = value * quant[k]
 		rows |= 1 << (z >> 3)
 		k++
 	}
@@ -83,8 +87,9 @@ func (b *bits) block(s *stream, out *block) (rows uint8, ok bool) {
 }
 
 // rest steps over the coefficients from k to the end of the block.
-func (b *bits) rest(s *stream, k int) bool {
+func (b *bits) rest(s *stream, k uint) bool {
 	buf, pos, acc, n := b.buf, b.pos, b.acc, b.n
+	table, skip := s.ac, s.skip
 	for k < 64 {
 		if n < 32 {
 			if pos > len(buf)-8 {
@@ -95,27 +100,26 @@ func (b *bits) rest(s *stream, k int) bool {
 			pos += (63 - n) >> 3
 			n |= 56
 		}
-		e := s.skip[acc>>(64-skipBits)]
-		advance := int(e>>advanceShift) & 63
-		if e&15 != 0 && k+advance < 64 {
+		e := skip[acc>>(64-skipBits)]
+		if advance := k + uint(e>>advanceShift)&63; e&15 != 0 && advance < 64 {
 			acc <<= e & 15
 			n -= int(e & 15)
-			k += advance
+			k = advance
 			if e&endFlag != 0 {
 				break
 			}
 			continue
 		}
-		f := s.ac.fast[acc>>(64-fastBits)]
+		f := table.fast[acc>>(64-fastBits)]
 		if f == 0 {
-			if f = s.ac.long(acc); f == 0 {
+			if f = table.long(acc); f == 0 {
 				return false
 			}
 		}
-		run, size := int(f>>runShift&15), int(f>>extraShift&15)
+		run, size := uint(f>>runShift&15), f>>extraShift&15
 		acc <<= f & 31
-		acc <<= uint(size)
-		n -= int(f&31) + size
+		acc <<= size
+		n -= int(f&31 + size)
 		if f&knownFlag == 0 && size == 0 && run < 15 {
 			break
 		}

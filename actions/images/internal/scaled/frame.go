@@ -3,7 +3,7 @@ package scaled
 import "hasura-storage/actions/images/internal/planes"
 
 // needed is how many coefficients, in zig-zag order, a result of so many samples a block can use.
-var needed = map[int]int{8: 64, 4: 25, 2: 5, 1: 1}
+var needed = map[int]uint{8: 64, 4: 25, 2: 5, 1: 1}
 
 var transforms = map[int]func(b *block, rows uint8, dst []byte, stride int){8: full, 4: four, 2: two, 1: one}
 
@@ -67,7 +67,7 @@ func (d *decoder) layOut() error {
 		c.wide, c.high = d.mcusX*c.h, d.mcusY*c.v
 		c.own = [2]int{ceilDiv(d.width*c.h, 8*d.hmax), ceilDiv(d.height*c.v, 8*d.vmax)}
 		if d.progressive {
-			c.coef = make([]int16, c.wide*c.high*c.stream.need)
+			c.coef = make([]int16, c.wide*c.high*int(c.stream.need))
 			c.nonzero = make([]uint64, c.wide*c.high)
 		} else {
 			c.plane = d.newPlane(c)

@@ -8,7 +8,7 @@ import mathbits "math/bits"
 // at returns the kept coefficients of a block and its bits.
 func (c *component) at(bx, by int) ([]int16, *uint64) {
 	i := by*c.wide + bx
-	n := c.stream.need
+	n := int(c.stream.need)
 	return c.coef[i*n : i*n+n : i*n+n], &c.nonzero[i]
 }
 
