@@ -238,7 +238,15 @@ func (e postgresEngine) exec(t *testing.T, role, sql string) error {
 
 func (e postgresEngine) ask(t *testing.T, sql string) string {
 	t.Helper()
-	rows, err := e.tx.Query(t.Context(), sql)
+	return askPostgres(t, e.tx, sql)
+}
+
+// askPostgres returns rows, separated by a space, of columns, separated by |.
+func askPostgres(t *testing.T, db interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}, sql string) string {
+	t.Helper()
+	rows, err := db.Query(t.Context(), sql)
 	if err != nil {
 		t.Fatal(err)
 	}
