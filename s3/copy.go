@@ -10,9 +10,8 @@ import (
 )
 
 const (
-	copyPart       int64 = 512 << 20
-	copiesAtATime        = 4
-	copySourceName       = "X-Amz-Copy-Source-If-Match"
+	copiesAtATime   = 4
+	copySourceMatch = "X-Amz-Copy-Source-If-Match"
 )
 
 // CopyOptions say what is copied and what becomes of its metadata.
@@ -54,7 +53,7 @@ func (s *Store) Copy(ctx context.Context, from, to string, o CopyOptions) (Objec
 }
 
 func (s *Store) copyInside(ctx context.Context, from, to string, o CopyOptions) (Object, error) {
-	if o.Size <= MaxPut {
+	if o.Size <= s.limits.whole {
 		return s.copyWhole(ctx, from, to, o)
 	}
 	return s.inParts(ctx, to, o.Size, o.ContentType, func(id string) ([]Part, error) {
@@ -66,7 +65,7 @@ func (s *Store) copyWhole(ctx context.Context, from, to string, o CopyOptions) (
 	headers := map[string]string{
 		"X-Amz-Metadata-Directive": "REPLACE",
 		"Content-Type":             orDefault(o.ContentType),
-		copySourceName:             quoted(o.IfMatch),
+		copySourceMatch:            quoted(o.IfMatch),
 	}
 	info, err := s.core.CopyObject(ctx, s.bucket, from, s.bucket, to, headers, minio.CopySrcOptions{}, minio.PutObjectOptions{})
 	if err = answered(info.ETag, err); err != nil {
@@ -85,9 +84,9 @@ func answered(etag string, err error) error {
 }
 
 func (s *Store) copyParts(ctx context.Context, from, to, id string, o CopyOptions) ([]Part, error) {
-	size := PartSize(o.Size, copyPart)
+	size := PartSize(o.Size, s.limits.copyPart)
 	parts := make([]Part, (o.Size+size-1)/size)
-	headers := map[string]string{copySourceName: quoted(o.IfMatch)}
+	headers := map[string]string{copySourceMatch: quoted(o.IfMatch)}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(copiesAtATime)
 	for i := range parts {

@@ -166,14 +166,11 @@ func PartSize(size, atLeast int64) int64 {
 // putParts streams a body as a multipart upload, one part after the other, so
 // that no part is ever held in memory.
 func (s *Store) putParts(ctx context.Context, key string, body io.Reader, size int64, contentType string) (Object, error) {
-	partSize := PartSize(size, streamedPart)
+	partSize := PartSize(size, s.limits.putPart)
 	return s.inParts(ctx, key, size, contentType, func(id string) ([]Part, error) {
 		return s.streamParts(ctx, key, id, body, size, partSize)
 	})
 }
-
-// streamedPart is small enough that a store takes one in seconds.
-const streamedPart int64 = 256 << 20
 
 func (s *Store) streamParts(ctx context.Context, key, id string, body io.Reader, size, partSize int64) ([]Part, error) {
 	var parts []Part

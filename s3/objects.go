@@ -52,7 +52,7 @@ func (s *Store) Put(ctx context.Context, key string, body io.Reader, size int64,
 	if size < 0 || size > MaxObject {
 		return Object{}, fmt.Errorf("s3: put %q: %w: size %d is not between 0 and %d", key, ErrInvalid, size, MaxObject)
 	}
-	if size > MaxPut {
+	if size > s.limits.whole {
 		return s.putParts(ctx, key, body, size, contentType)
 	}
 	source, err := exactly(body, size)

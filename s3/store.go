@@ -76,10 +76,20 @@ type Store struct {
 
 	core   minio.Core
 	signer *minio.Client // holds the public host; it signs and never dials
+	limits limits
 
 	// singleDeletes is set once the store answered that it has no multi-delete.
 	singleDeletes atomic.Bool
 }
+
+// limits decide what goes in one piece and what in parts. Tests lower them.
+type limits struct {
+	whole    int64 // the largest body of one request
+	copyPart int64 // the usual part of a large copy
+	putPart  int64 // and of a large put, small enough for a store to take in seconds
+}
+
+var usualLimits = limits{whole: MaxPut, copyPart: 512 << 20, putPart: 256 << 20}
 
 // attempts bounds the tries of one request. The library waits at most a second
 // between them, so a call gives up after some three seconds of plain refusals.
@@ -119,7 +129,7 @@ func New(o Options) (*Store, error) {
 	}
 	return &Store{
 		bucket: o.Bucket, region: region, unsignedLength: o.UnsignedLength,
-		core: minio.Core{Client: client}, signer: signer,
+		core: minio.Core{Client: client}, signer: signer, limits: usualLimits,
 	}, nil
 }
 

@@ -32,7 +32,7 @@ func prepare(dir string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkAttributes(dir), sweep(dir)); err != nil {
+	if err := errors.Join(checkAttributes(filepath.Join(dir, lockName)), sweep(dir)); err != nil {
 		release()
 		return nil, err
 	}
@@ -56,12 +56,11 @@ func lock(dir string) (func(), error) {
 // checkAttributes writes an extended attribute, where content types, ETags and
 // checksums are kept. Keeping them in files beside the objects would let the
 // two disagree after a crash.
-func checkAttributes(dir string) error {
+func checkAttributes(path string) error {
 	const name = "user.devs3.check"
-	path := filepath.Join(dir, lockName)
 	if err := xattr.Set(path, name, []byte("1")); err != nil {
 		return fmt.Errorf("the filesystem of %s has no user extended attributes, which devs3 keeps metadata in; "+
-			"use a folder on ext4, xfs, btrfs or a recent tmpfs (%w)", dir, err)
+			"use a folder on ext4, xfs, btrfs or a recent tmpfs (%w)", filepath.Dir(path), err)
 	}
 	return xattr.Remove(path, name)
 }
