@@ -13,6 +13,7 @@ import (
 
 	"hasura-storage/graphql/localhasura/auth"
 	"hasura-storage/graphql/localhasura/document"
+	"hasura-storage/graphql/localhasura/introspect"
 	"hasura-storage/graphql/localhasura/mutate"
 	"hasura-storage/graphql/localhasura/pgerror"
 	"hasura-storage/graphql/localhasura/plan"
@@ -82,7 +83,7 @@ func (e *execution) field(ctx context.Context, s *document.Selection) (string, *
 	case schema.ActionRoot:
 		return e.action(ctx, node, s)
 	case schema.IntrospectionRoot:
-		return e.schema.Introspect(s.Name, introspected(s))
+		return string(encode(introspect.Answer(e.schema, s))), nil
 	case schema.InsertRoot, schema.UpdateRoot, schema.DeleteRoot:
 		return e.write(ctx, func(r *mutate.Runner) (string, *qerr.Error) { return r.Run(ctx, s) })
 	}
@@ -191,5 +192,3 @@ func decodeJSON(raw []byte) (any, error) {
 	err := dec.Decode(&v)
 	return v, err
 }
-
-func introspected(s *document.Selection) any { return s }

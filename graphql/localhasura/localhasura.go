@@ -31,7 +31,9 @@ import (
 // Config says what to serve. Only Metadata is needed.
 type Config struct {
 	// Metadata is the metadata folder of a Hasura CLI project, config v3: the
-	// one that holds version.yaml. Its database connections are ignored.
+	// one that holds version.yaml. Its database connections are ignored. What
+	// /v1/metadata changes is in force until Close; a start begins with the
+	// folder again.
 	Metadata fs.FS
 	// Schema is SQLite DDL that runs once, on an empty data folder. The table
 	// t of Postgres schema s is named "s.t"; columns have Postgres's types.
@@ -111,11 +113,7 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if md, err = s.storedMetadata(ctx, md); err != nil {
-		return err
-	}
-	_, err = s.apply(ctx, md)
-	return err
+	return s.apply(ctx, md)
 }
 
 // Close stops deliveries and closes the database.

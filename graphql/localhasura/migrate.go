@@ -19,7 +19,6 @@ CREATE TABLE IF NOT EXISTS "hdb_catalog.hasura_user"(session TEXT);
 INSERT INTO "hdb_catalog.hasura_user" SELECT NULL WHERE NOT EXISTS (SELECT 1 FROM "hdb_catalog.hasura_user");
 UPDATE "hdb_catalog.hasura_user" SET session = NULL;
 CREATE TABLE IF NOT EXISTS "hdb_catalog.schema_migrations"(version TEXT PRIMARY KEY, applied_at TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS "hdb_catalog.hdb_metadata"(id INTEGER PRIMARY KEY CHECK (id = 1), resource_version INTEGER NOT NULL, metadata TEXT NOT NULL);
 `
 
 // schemaVersion marks Config.Schema among the versions that have run.

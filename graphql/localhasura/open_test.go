@@ -1,6 +1,7 @@
 package localhasura_test
 
 import (
+	"encoding/json"
 	"io/fs"
 	"testing"
 	"time"
@@ -36,5 +37,19 @@ func read(t testing.TB, files fs.FS, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(raw)
+}
+
+func sub(t testing.TB, files fs.FS, dir string) fs.FS {
+	t.Helper()
+	inner, err := fs.Sub(files, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inner
+}
+
+func jsonOf(v any) string {
+	raw, _ := json.Marshal(v) // test data can always be encoded
 	return string(raw)
 }

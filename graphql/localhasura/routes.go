@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"hasura-storage/graphql/localhasura/api"
 	"hasura-storage/graphql/localhasura/qerr"
 )
 
@@ -13,41 +14,13 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("POST /v1/graphql", s.graphQL(false))
 	mux.HandleFunc("GET /v1/graphql", persistedQuery)
 	mux.HandleFunc("POST /v1alpha1/graphql", s.graphQL(true))
-	mux.HandleFunc("GET /healthz", s.health)
-	mux.HandleFunc("GET /hasura/healthz", s.health)
-	mux.HandleFunc("GET /v1/version", version)
-	mux.HandleFunc("/", notFound)
+	mux.Handle("/", api.New(backend{s}, s.auth, s.db, s.triggers))
 	return s.cors(mux)
 }
 
 func persistedQuery(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	_, _ = w.Write(qerr.New(qerr.NotSupported, "PersistedQueryNotSupported").GraphQL(false))
-}
-
-func version(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_, _ = w.Write([]byte(`{"server_type":"ce","version":"v2.43.0","local":true}`))
-}
-
-func notFound(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(http.StatusNotFound)
-	_, _ = w.Write(qerr.New(qerr.NotFound, "resource does not exist").Plain(false))
-}
-
-// health answers 200 even if metadata is inconsistent, unless asked strictly.
-func (s *Server) health(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	text := "OK"
-	if len(s.Inconsistent()) > 0 {
-		text = "WARN: inconsistent objects in schema"
-		if r.URL.Query().Get("strict") == "true" {
-			w.WriteHeader(http.StatusInternalServerError)
-			text = "ERROR: inconsistent objects in schema"
-		}
-	}
-	_, _ = w.Write([]byte(text))
 }
 
 // cors lets browsers of every origin in, as Hasura does by default.

@@ -2,14 +2,12 @@ package localhasura
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
+	"hasura-storage/graphql/localhasura/api"
 	"hasura-storage/graphql/localhasura/catalog"
 	"hasura-storage/graphql/localhasura/document"
 	"hasura-storage/graphql/localhasura/metadata"
 	"hasura-storage/graphql/localhasura/schema"
-	"hasura-storage/graphql/localhasura/store"
 	"hasura-storage/graphql/localhasura/webhook"
 )
 
@@ -20,21 +18,21 @@ type state struct {
 	types        *webhook.Types
 	allowed      allowList // nil if every query is allowed
 	inconsistent []metadata.InconsistentObject
-	version      int64 // the metadata's resource version
+	version      int // the metadata's resource version
 }
 
 // apply makes metadata the one in force. What does not work is left out and
 // reported.
-func (s *Server) apply(ctx context.Context, md *metadata.Metadata) ([]metadata.InconsistentObject, error) {
+func (s *Server) apply(ctx context.Context, md *metadata.Metadata) error {
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	next, err := s.build(ctx, md)
+	next, err := s.build(ctx, md, s.db)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	bad, err := s.triggers.Apply(ctx, md, next.model.Catalog)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	next.inconsistent = append(next.inconsistent, bad...)
 	next.version = 1
@@ -43,15 +41,15 @@ func (s *Server) apply(ctx context.Context, md *metadata.Metadata) ([]metadata.I
 	}
 	s.db.Forget()
 	s.state.Store(next)
-	return next.inconsistent, nil
+	return nil
 }
 
-// build joins metadata with the database's present schema.
-func (s *Server) build(ctx context.Context, md *metadata.Metadata) (*state, error) {
+// build joins metadata with the schema of the database as q sees it.
+func (s *Server) build(ctx context.Context, md *metadata.Metadata, q catalog.Queryer) (*state, error) {
 	if err := md.Unsupported(); err != nil {
 		return nil, err
 	}
-	tables, err := catalog.Read(ctx, s.db)
+	tables, err := catalog.Read(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +61,26 @@ func (s *Server) build(ctx context.Context, md *metadata.Metadata) (*state, erro
 	return next, nil
 }
 
-// storedMetadata prefers what an earlier run stored through /v1/metadata over
-// the folder, but only while the folder is what it was then.
-func (s *Server) storedMetadata(_ context.Context, md *metadata.Metadata) (*metadata.Metadata, error) {
-	return md, nil
+// backend lets package api change the metadata in force.
+type backend struct{ *Server }
+
+// Current is the metadata in force.
+func (b backend) Current() api.State {
+	now := b.state.Load()
+	return api.State{Metadata: now.model.Metadata, Version: now.version, Inconsistent: now.inconsistent}
 }
+
+// Check tells what of the metadata does not fit the schema that q sees.
+func (b backend) Check(ctx context.Context, md *metadata.Metadata, q catalog.Queryer) ([]metadata.InconsistentObject, error) {
+	next, err := b.build(ctx, md, q)
+	if err != nil {
+		return nil, err
+	}
+	return append(next.inconsistent, b.triggers.Check(md, next.model.Catalog)...), nil
+}
+
+// Put makes metadata the one in force.
+func (b backend) Put(ctx context.Context, md *metadata.Metadata) error { return b.apply(ctx, md) }
 
 // allowList holds the queries that roles may send, as normal texts.
 type allowList map[string]*metadata.AllowScope
@@ -114,7 +127,3 @@ func (l allowList) allows(role, query string) bool {
 func (s *Server) SDL(role string) string {
 	return schema.SDL(s.state.Load().model.For(role, true))
 }
-
-var _ = json.Marshal
-var _ = fmt.Sprint
-var _ = store.Open

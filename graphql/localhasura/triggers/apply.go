@@ -49,6 +49,25 @@ type cronTrigger struct {
 // plans cron events anew where a schedule changed. A trigger that cannot work
 // is left out and reported.
 func (e *Engine) Apply(ctx context.Context, m *metadata.Metadata, tables *catalog.Catalog) ([]metadata.InconsistentObject, error) {
+	c, watched, bad := e.build(m, tables)
+	if err := e.install(ctx, watched); err != nil {
+		return nil, err
+	}
+	if err := e.forget(ctx, m); err != nil {
+		return nil, err
+	}
+	e.config.Store(c)
+	e.Wake()
+	return bad, e.planCron(ctx)
+}
+
+// Check tells which triggers of the metadata cannot work, and changes nothing.
+func (e *Engine) Check(m *metadata.Metadata, tables *catalog.Catalog) []metadata.InconsistentObject {
+	_, _, bad := e.build(m, tables)
+	return bad
+}
+
+func (e *Engine) build(m *metadata.Metadata, tables *catalog.Catalog) (*config, []*catalog.Table, []metadata.InconsistentObject) {
 	c := &config{
 		events: map[string]*eventTrigger{}, byTable: map[string][]*eventTrigger{},
 		crons: map[string]*cronTrigger{}, columns: map[string][]string{},
@@ -68,16 +87,7 @@ func (e *Engine) Apply(ctx context.Context, m *metadata.Metadata, tables *catalo
 			}
 		}
 	}
-	bad = append(bad, e.addCrons(c, m)...)
-	if err := e.install(ctx, watched); err != nil {
-		return nil, err
-	}
-	if err := e.forget(ctx, m); err != nil {
-		return nil, err
-	}
-	e.config.Store(c)
-	e.Wake()
-	return bad, e.planCron(ctx)
+	return c, watched, append(bad, e.addCrons(c, m)...)
 }
 
 func (e *Engine) addEvents(c *config, t *metadata.Table, found *catalog.Table, source string) []metadata.InconsistentObject {
