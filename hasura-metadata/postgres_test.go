@@ -22,7 +22,6 @@ import (
 // A throwaway Postgres, started by the first test that asks for it and shared by all of them; each
 // gets a database of its own. It ends with this process, however that ends.
 var cluster struct {
-	sync.Mutex
 	dir       string
 	stdin     io.Closer
 	cmd       *exec.Cmd
@@ -38,11 +37,7 @@ func TestMain(m *testing.M) {
 // newDatabase returns a connection to an empty database, or to a copy of template if that is named.
 func newDatabase(t *testing.T, template string) *pgx.Conn {
 	t.Helper()
-	cluster.Lock()
-	defer cluster.Unlock()
-	if cluster.dir == "" {
-		startPostgres(t)
-	}
+	ensurePostgres(t)
 	cluster.databases++
 	name := "t" + strconv.Itoa(cluster.databases)
 	create := "create database " + name
@@ -53,6 +48,13 @@ func newDatabase(t *testing.T, template string) *pgx.Conn {
 	mustExec(t, admin, create)
 	_ = admin.Close(t.Context())
 	return connect(t, name, "postgres")
+}
+
+func ensurePostgres(t *testing.T) {
+	t.Helper()
+	if cluster.dir == "" {
+		startPostgres(t)
+	}
 }
 
 // connect opens a connection that is closed when the test ends.
@@ -196,7 +198,7 @@ func migrate(ctx context.Context, conn *pgx.Conn) error {
 // newPostgres returns a connection to a database with all migrations applied.
 func newPostgres(t *testing.T) *pgx.Conn {
 	t.Helper()
-	_ = newDatabase(t, "").Close(t.Context()) // starts the cluster, or skips
+	ensurePostgres(t)
 	if err := migrated(); err != nil {
 		t.Fatal(err)
 	}
