@@ -14,6 +14,9 @@ func (m *Metadata) Export() (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Sources == nil {
+		c.Sources = []Source{}
+	}
 	for i := range c.Sources {
 		c.Sources[i].normalise()
 	}
