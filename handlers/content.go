@@ -80,7 +80,7 @@ func sendContent(w http.ResponseWriter, r *http.Request, c actions.Content, d co
 	describe(w.Header(), c, d)
 	w.WriteHeader(d.Status())
 	if err := transfer(w, body, d.Length, cancel); err != nil {
-		note(r, err)
+		_ = note(r, err)
 		panic(http.ErrAbortHandler) // an early end must not look like the end
 	}
 }
@@ -132,7 +132,7 @@ var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 func transfer(w io.Writer, body io.Reader, length int64, cancel context.CancelFunc) error {
 	watch := time.AfterFunc(stall, cancel)
 	defer watch.Stop()
-	piece := pieces.Get().(*[64 << 10]byte)
+	piece, _ := pieces.Get().(*[64 << 10]byte)
 	defer pieces.Put(piece)
 	for left := length; left > 0; {
 		n, err := body.Read(piece[:min(left, int64(len(piece)))])

@@ -56,8 +56,7 @@ func decodeInput(data json.RawMessage, in any) error {
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return actions.Errorf(actions.BadRequest, "this version of the service knows no argument %s", clip(name))
 	}
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return malformed(err, "the input")
 	}
 	return actions.Errorf(actions.BadRequest, "argument %q cannot be read: %s", culprit(data, in), reason(err))
@@ -122,7 +121,11 @@ func culprit(data json.RawMessage, in any) string {
 		return ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		alone, _ := json.Marshal(map[string]json.RawMessage{name: members[name]})
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			continue // a string always can be
+		}
+		alone := fmt.Appendf(nil, "{%s:%s}", quoted, members[name])
 		probe := reflect.New(reflect.TypeOf(in).Elem()).Interface()
 		if json.Unmarshal(alone, probe) != nil {
 			return name
@@ -132,8 +135,7 @@ func culprit(data json.RawMessage, in any) string {
 }
 
 func reason(err error) string {
-	var wrong *time.ParseError
-	if errors.As(err, &wrong) {
+	if _, ok := errors.AsType[*time.ParseError](err); ok {
 		return "not a time such as 2024-01-15T12:34:56Z"
 	}
 	return clip(err.Error())

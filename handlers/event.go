@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -95,7 +96,7 @@ func answerEvent(w http.ResponseWriter, r *http.Request, retry int, err error) {
 		return
 	}
 	if e := actions.Public(err); hopeless(e.Code) {
-		note(r, err)
+		_ = note(r, err)
 		writeJSON(w, http.StatusOK, ignored{true, e.Message})
 		return
 	}
@@ -109,11 +110,9 @@ func answerEvent(w http.ResponseWriter, r *http.Request, retry int, err error) {
 // Hasura is none of them: we ask as admin, so it is the configuration that is
 // wrong, and somebody will put it right.
 func hopeless(code actions.Code) bool {
-	switch code {
-	case actions.BadRequest, actions.BucketNotFound, actions.FileNotFound, actions.UploadNotFound:
-		return true
-	}
-	return false
+	return slices.Contains([]actions.Code{
+		actions.BadRequest, actions.BucketNotFound, actions.FileNotFound, actions.UploadNotFound,
+	}, code)
 }
 
 // longestPause and lastPause bound how long Hasura is kept trying: about half a

@@ -20,21 +20,8 @@ import (
 // Service is what the handlers need of the use cases. *actions.Storage is the
 // one that ships.
 type Service interface {
-	CreateUpload(ctx context.Context, as actions.Session, in actions.CreateUpload) (actions.Upload, error)
-	CompleteUpload(ctx context.Context, as actions.Session, in actions.CompleteUpload) (actions.File, error)
-	AbortUpload(ctx context.Context, as actions.Session, in actions.AbortUpload) (actions.Aborted, error)
-	DeleteFiles(ctx context.Context, as actions.Session, in actions.DeleteFiles) (actions.Deleted, error)
-	Download(ctx context.Context, as actions.Session, in actions.GetDownload) (actions.Download, error)
-	Downloads(ctx context.Context, as actions.Session, in actions.GetDownloads) ([]actions.Download, error)
-	CreateUploads(ctx context.Context, as actions.Session, in actions.CreateUploads) ([]actions.Upload, error)
-	ReplaceFile(ctx context.Context, as actions.Session, in actions.ReplaceFile) (actions.Upload, error)
-	UploadParts(ctx context.Context, as actions.Session, in actions.ListParts) (actions.Parts, error)
-	CopyFile(ctx context.Context, as actions.Session, in actions.CopyFile) (actions.File, error)
-
-	// FileGone removes what a deleted or replaced row left in the store. It may
-	// be called twice, late, and in any order.
-	FileGone(ctx context.Context, event actions.FileEvent) error
-	Sweep(ctx context.Context) (actions.Swept, error)
+	Actions
+	Triggers
 
 	// SignedContent opens what a signed link names. path is what follows
 	// /signed/ exactly as the client sent it, escapes included; accept is the
@@ -43,6 +30,30 @@ type Service interface {
 
 	// Ready fails with the part that does not answer.
 	Ready(ctx context.Context) error
+}
+
+// Actions are what a session asks for through Hasura. Every error of theirs may
+// be shown to it as actions.Public makes it.
+type Actions interface {
+	CreateUpload(ctx context.Context, as actions.Session, in actions.CreateUpload) (actions.Upload, error)
+	CreateUploads(ctx context.Context, as actions.Session, in actions.CreateUploads) ([]actions.Upload, error)
+	ReplaceFile(ctx context.Context, as actions.Session, in actions.ReplaceFile) (actions.Upload, error)
+	CompleteUpload(ctx context.Context, as actions.Session, in actions.CompleteUpload) (actions.File, error)
+	AbortUpload(ctx context.Context, as actions.Session, in actions.AbortUpload) (actions.Aborted, error)
+	UploadParts(ctx context.Context, as actions.Session, in actions.ListParts) (actions.Parts, error)
+	CopyFile(ctx context.Context, as actions.Session, in actions.CopyFile) (actions.File, error)
+	DeleteFiles(ctx context.Context, as actions.Session, in actions.DeleteFiles) (actions.Deleted, error)
+	Download(ctx context.Context, as actions.Session, in actions.GetDownload) (actions.Download, error)
+	Downloads(ctx context.Context, as actions.Session, in actions.GetDownloads) ([]actions.Download, error)
+}
+
+// Triggers are what Hasura starts by itself. Each may be called twice, late and
+// in any order.
+type Triggers interface {
+	// FileGone removes what a deleted or replaced row left in the store.
+	FileGone(ctx context.Context, event actions.FileEvent) error
+	// Sweep finishes or removes what clients and crashes left behind.
+	Sweep(ctx context.Context) (actions.Swept, error)
 }
 
 // Options are what New needs beside the use cases.

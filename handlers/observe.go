@@ -52,21 +52,20 @@ func (s *server) line(r *http.Request, rec *record, took time.Duration) {
 	if entry == nil {
 		return
 	}
-	fields := []zap.Field{
+	entry.Write(append(rec.details(r),
 		zap.String("request_id", rec.id),
 		zap.String("method", method(r.Method)),
 		zap.String("route", route),
 		zap.Int("status", rec.status),
 		zap.Int64("bytes", rec.bytes),
 		zap.Duration("took", took),
-	}
-	entry.Write(append(fields, rec.details(r)...)...)
+	)...)
 }
 
 // details are the fields that not every line has. A cause is told only where
 // the fault is ours: those of callers may quote what they sent.
 func (rec *record) details(r *http.Request) []zap.Field {
-	var fields []zap.Field
+	fields := make([]zap.Field, 0, 12) // room for those of every line
 	if rec.action != "" {
 		fields = append(fields, zap.String("action", rec.action))
 	}
@@ -151,7 +150,7 @@ func recovered(w http.ResponseWriter, r *http.Request, v any, render renderer) {
 	rec, err := recordOf(r), fmt.Errorf("panic: %v", v)
 	rec.stack = debug.Stack()
 	if rec.status != 0 {
-		note(r, err)
+		_ = note(r, err)
 		panic(http.ErrAbortHandler)
 	}
 	render(w, r, err)

@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -58,9 +59,7 @@ type hasuraError struct {
 
 func forHasura(e *actions.Error) hasuraError {
 	extensions := make(map[string]any, len(e.Details)+1)
-	for name, value := range e.Details {
-		extensions[name] = value
-	}
+	maps.Copy(extensions, e.Details)
 	delete(extensions, "path")
 	extensions["code"] = e.Code
 	return hasuraError{Message: e.Message, Extensions: extensions}

@@ -24,19 +24,22 @@ const usage = `usage:
 // errUsage ends with the usage, since the command line is wrong.
 var errUsage = errors.New("the command line is wrong")
 
-func main() {
+func main() { os.Exit(program()) }
+
+// program returns the exit code.
+func program() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout)
 	if err == nil {
-		return
+		return 0
 	}
 	fmt.Fprintln(os.Stderr, "hasura-storage:", err)
 	if errors.Is(err, errUsage) {
 		fmt.Fprint(os.Stderr, "\n", usage)
-		os.Exit(2)
+		return 2
 	}
-	os.Exit(1)
+	return 1
 }
 
 // run is the whole program: args without the program's name, what is for the

@@ -36,7 +36,7 @@ func Run(ctx context.Context, getenv func(string) string, log *zap.Logger, ready
 		log.Warn(text)
 	}
 	boundMemory(os.DirFS("/"), log)
-	storage, err := c.storage(log)
+	storage, err := c.storage(log) //nolint:contextcheck // it talks to nobody
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *config) storage(log *zap.Logger) (*actions.Storage, error) {
 }
 
 func (c *config) keys() [][]byte {
-	var keys [][]byte
+	keys := make([][]byte, 0, len(c.signingKeys))
 	for _, key := range c.signingKeys {
 		keys = append(keys, []byte(key.reveal()))
 	}
@@ -117,7 +117,7 @@ func serve(ctx context.Context, server *http.Server, listener net.Listener, serv
 		log.Info("stopping")
 	}
 	stopWatching()
-	return errors.Join(err, stop(server, storage, watched))
+	return errors.Join(err, stop(server, storage, watched)) //nolint:contextcheck // ctx has ended
 }
 
 // stop ends what takes new work first, then the work.
