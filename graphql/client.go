@@ -34,6 +34,7 @@ type Options struct {
 	Timeout          time.Duration // of one request, default 10 s
 	BackendOnly      bool          // use permissions marked backend_only for callers
 	UnauthorizedRole string        // never gets BackendOnly: its variables are the client's words
+	ForwardHeaders   []string      // of REST requests, see Client.Forward; default DefaultForwardHeaders
 	Transport        http.RoundTripper
 }
 
@@ -43,6 +44,7 @@ type Client struct {
 	secret           string
 	backendOnly      bool
 	unauthorizedRole string
+	forwarding       forwarding
 	http             *http.Client
 }
 
@@ -60,11 +62,19 @@ func New(o Options) (*Client, error) {
 	if o.Transport == nil {
 		o.Transport = transport()
 	}
+	if o.ForwardHeaders == nil {
+		o.ForwardHeaders = DefaultForwardHeaders()
+	}
+	forwarded, err := newForwarding(o.ForwardHeaders)
+	if err != nil {
+		return nil, err
+	}
 	return &Client{
 		url:              root + "/v1/graphql",
 		secret:           o.AdminSecret,
 		backendOnly:      o.BackendOnly,
 		unauthorizedRole: o.UnauthorizedRole,
+		forwarding:       forwarded,
 		http:             &http.Client{Transport: o.Transport, Timeout: o.Timeout},
 	}, nil
 }

@@ -240,6 +240,24 @@ func (v *DeleteUnfinishedFileResponse) GetDeleted() DeleteUnfinishedFileDeletedF
 	return v.Deleted
 }
 
+// DeleteWhereDeletedFiles_mutation_response includes the requested fields of the GraphQL type files_mutation_response.
+type DeleteWhereDeletedFiles_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns DeleteWhereDeletedFiles_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *DeleteWhereDeletedFiles_mutation_response) GetAffected_rows() int { return v.Affected_rows }
+
+// DeleteWhereResponse is returned by DeleteWhere on success.
+type DeleteWhereResponse struct {
+	Deleted DeleteWhereDeletedFiles_mutation_response `json:"deleted"`
+}
+
+// GetDeleted returns DeleteWhereResponse.Deleted, and is useful for accessing the field via an interface.
+func (v *DeleteWhereResponse) GetDeleted() DeleteWhereDeletedFiles_mutation_response {
+	return v.Deleted
+}
+
 // DropGarbageDroppedStorage_garbage_mutation_response includes the requested fields of the GraphQL type storage_garbage_mutation_response.
 type DropGarbageDroppedStorage_garbage_mutation_response struct {
 	Affected_rows int `json:"affected_rows"`
@@ -294,23 +312,24 @@ func (v *ExpiredFilesResponse) GetFiles() []ExpiredFilesFiles { return v.Files }
 
 // File includes the GraphQL fields of files requested by the fragment File.
 type File struct {
-	Id          string           `json:"id"`
-	BucketId    string           `json:"bucketId"`
-	Name        *string          `json:"name"`
-	Size        *Bigint          `json:"size"`
-	MimeType    *string          `json:"mimeType"`
-	Etag        *string          `json:"etag"`
-	ObjectKey   *string          `json:"objectKey"`
-	IsUploaded  *bool            `json:"isUploaded"`
-	Sha256      *string          `json:"sha256"`
-	Width       *int             `json:"width"`
-	Height      *int             `json:"height"`
-	Placeholder *string          `json:"placeholder"`
-	Metadata    *json.RawMessage `json:"metadata"`
-	ExpiresAt   *time.Time       `json:"expiresAt"`
-	CreatedAt   time.Time        `json:"createdAt"`
-	UpdatedAt   time.Time        `json:"updatedAt"`
-	Bucket      Bucket           `json:"bucket"`
+	Id               string           `json:"id"`
+	BucketId         string           `json:"bucketId"`
+	Name             *string          `json:"name"`
+	Size             *Bigint          `json:"size"`
+	MimeType         *string          `json:"mimeType"`
+	Etag             *string          `json:"etag"`
+	ObjectKey        *string          `json:"objectKey"`
+	IsUploaded       *bool            `json:"isUploaded"`
+	Sha256           *string          `json:"sha256"`
+	Width            *int             `json:"width"`
+	Height           *int             `json:"height"`
+	Placeholder      *string          `json:"placeholder"`
+	Metadata         *json.RawMessage `json:"metadata"`
+	ExpiresAt        *time.Time       `json:"expiresAt"`
+	CreatedAt        time.Time        `json:"createdAt"`
+	UpdatedAt        time.Time        `json:"updatedAt"`
+	UploadedByUserId *string          `json:"uploadedByUserId"`
+	Bucket           Bucket           `json:"bucket"`
 }
 
 // GetId returns File.Id, and is useful for accessing the field via an interface.
@@ -361,6 +380,9 @@ func (v *File) GetCreatedAt() time.Time { return v.CreatedAt }
 // GetUpdatedAt returns File.UpdatedAt, and is useful for accessing the field via an interface.
 func (v *File) GetUpdatedAt() time.Time { return v.UpdatedAt }
 
+// GetUploadedByUserId returns File.UploadedByUserId, and is useful for accessing the field via an interface.
+func (v *File) GetUploadedByUserId() *string { return v.UploadedByUserId }
+
 // GetBucket returns File.Bucket, and is useful for accessing the field via an interface.
 func (v *File) GetBucket() Bucket { return v.Bucket }
 
@@ -371,6 +393,38 @@ type FileGarbageResponse struct {
 
 // GetGarbage returns FileGarbageResponse.Garbage, and is useful for accessing the field via an interface.
 func (v *FileGarbageResponse) GetGarbage() []Garbage { return v.Garbage }
+
+// FilesPageFiles includes the requested fields of the GraphQL type files.
+type FilesPageFiles struct {
+	Id         string  `json:"id"`
+	Name       *string `json:"name"`
+	BucketId   string  `json:"bucketId"`
+	IsUploaded *bool   `json:"isUploaded"`
+	ObjectKey  *string `json:"objectKey"`
+}
+
+// GetId returns FilesPageFiles.Id, and is useful for accessing the field via an interface.
+func (v *FilesPageFiles) GetId() string { return v.Id }
+
+// GetName returns FilesPageFiles.Name, and is useful for accessing the field via an interface.
+func (v *FilesPageFiles) GetName() *string { return v.Name }
+
+// GetBucketId returns FilesPageFiles.BucketId, and is useful for accessing the field via an interface.
+func (v *FilesPageFiles) GetBucketId() string { return v.BucketId }
+
+// GetIsUploaded returns FilesPageFiles.IsUploaded, and is useful for accessing the field via an interface.
+func (v *FilesPageFiles) GetIsUploaded() *bool { return v.IsUploaded }
+
+// GetObjectKey returns FilesPageFiles.ObjectKey, and is useful for accessing the field via an interface.
+func (v *FilesPageFiles) GetObjectKey() *string { return v.ObjectKey }
+
+// FilesPageResponse is returned by FilesPage on success.
+type FilesPageResponse struct {
+	Files []FilesPageFiles `json:"files"`
+}
+
+// GetFiles returns FilesPageResponse.Files, and is useful for accessing the field via an interface.
+func (v *FilesPageResponse) GetFiles() []FilesPageFiles { return v.Files }
 
 // FindFilesFiles includes the requested fields of the GraphQL type files.
 type FindFilesFiles struct {
@@ -484,6 +538,62 @@ type InsertUploadsResponse struct {
 // GetInserted returns InsertUploadsResponse.Inserted, and is useful for accessing the field via an interface.
 func (v *InsertUploadsResponse) GetInserted() InsertUploadsInsertedStorage_uploads_mutation_response {
 	return v.Inserted
+}
+
+// KeepRestUploadKeptStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type KeepRestUploadKeptStorage_uploads_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns KeepRestUploadKeptStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *KeepRestUploadKeptStorage_uploads_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
+// KeepRestUploadResponse is returned by KeepRestUpload on success.
+type KeepRestUploadResponse struct {
+	Kept KeepRestUploadKeptStorage_uploads_mutation_response `json:"kept"`
+}
+
+// GetKept returns KeepRestUploadResponse.Kept, and is useful for accessing the field via an interface.
+func (v *KeepRestUploadResponse) GetKept() KeepRestUploadKeptStorage_uploads_mutation_response {
+	return v.Kept
+}
+
+// LargestBucketBuckets includes the requested fields of the GraphQL type buckets.
+type LargestBucketBuckets struct {
+	MaxUploadFileSize Bigint `json:"maxUploadFileSize"`
+}
+
+// GetMaxUploadFileSize returns LargestBucketBuckets.MaxUploadFileSize, and is useful for accessing the field via an interface.
+func (v *LargestBucketBuckets) GetMaxUploadFileSize() Bigint { return v.MaxUploadFileSize }
+
+// LargestBucketResponse is returned by LargestBucket on success.
+type LargestBucketResponse struct {
+	Buckets []LargestBucketBuckets `json:"buckets"`
+}
+
+// GetBuckets returns LargestBucketResponse.Buckets, and is useful for accessing the field via an interface.
+func (v *LargestBucketResponse) GetBuckets() []LargestBucketBuckets { return v.Buckets }
+
+// NameRestUploadNamedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type NameRestUploadNamedStorage_uploads_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns NameRestUploadNamedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *NameRestUploadNamedStorage_uploads_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
+// NameRestUploadResponse is returned by NameRestUpload on success.
+type NameRestUploadResponse struct {
+	Named NameRestUploadNamedStorage_uploads_mutation_response `json:"named"`
+}
+
+// GetNamed returns NameRestUploadResponse.Named, and is useful for accessing the field via an interface.
+func (v *NameRestUploadResponse) GetNamed() NameRestUploadNamedStorage_uploads_mutation_response {
+	return v.Named
 }
 
 // NamedKeysFiles includes the requested fields of the GraphQL type files.
@@ -613,6 +723,22 @@ type RetractUploadRetractedStorage_uploads_mutation_response struct {
 func (v *RetractUploadRetractedStorage_uploads_mutation_response) GetAffected_rows() int {
 	return v.Affected_rows
 }
+
+// SetMetadataResponse is returned by SetMetadata on success.
+type SetMetadataResponse struct {
+	Set SetMetadataSetFiles_mutation_response `json:"set"`
+}
+
+// GetSet returns SetMetadataResponse.Set, and is useful for accessing the field via an interface.
+func (v *SetMetadataResponse) GetSet() SetMetadataSetFiles_mutation_response { return v.Set }
+
+// SetMetadataSetFiles_mutation_response includes the requested fields of the GraphQL type files_mutation_response.
+type SetMetadataSetFiles_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns SetMetadataSetFiles_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *SetMetadataSetFiles_mutation_response) GetAffected_rows() int { return v.Affected_rows }
 
 // SettleUploadResponse is returned by SettleUpload on success.
 type SettleUploadResponse struct {
@@ -962,6 +1088,14 @@ type __DeleteUnfinishedFileInput struct {
 // GetId returns __DeleteUnfinishedFileInput.Id, and is useful for accessing the field via an interface.
 func (v *__DeleteUnfinishedFileInput) GetId() string { return v.Id }
 
+// __DeleteWhereInput is used internally by genqlient
+type __DeleteWhereInput struct {
+	Where Condition `json:"where"`
+}
+
+// GetWhere returns __DeleteWhereInput.Where, and is useful for accessing the field via an interface.
+func (v *__DeleteWhereInput) GetWhere() Condition { return v.Where }
+
 // __DropGarbageInput is used internally by genqlient
 type __DropGarbageInput struct {
 	Ids []string `json:"ids"`
@@ -1017,6 +1151,22 @@ func (v *__FileGarbageInput) GetFile() string { return v.File }
 
 // GetLimit returns __FileGarbageInput.Limit, and is useful for accessing the field via an interface.
 func (v *__FileGarbageInput) GetLimit() int { return v.Limit }
+
+// __FilesPageInput is used internally by genqlient
+type __FilesPageInput struct {
+	After    string `json:"after"`
+	Uploaded bool   `json:"uploaded"`
+	Limit    int    `json:"limit"`
+}
+
+// GetAfter returns __FilesPageInput.After, and is useful for accessing the field via an interface.
+func (v *__FilesPageInput) GetAfter() string { return v.After }
+
+// GetUploaded returns __FilesPageInput.Uploaded, and is useful for accessing the field via an interface.
+func (v *__FilesPageInput) GetUploaded() bool { return v.Uploaded }
+
+// GetLimit returns __FilesPageInput.Limit, and is useful for accessing the field via an interface.
+func (v *__FilesPageInput) GetLimit() int { return v.Limit }
 
 // __FindFilesInput is used internally by genqlient
 type __FindFilesInput struct {
@@ -1085,6 +1235,38 @@ type __InsertUploadsInput struct {
 
 // GetUploads returns __InsertUploadsInput.Uploads, and is useful for accessing the field via an interface.
 func (v *__InsertUploadsInput) GetUploads() []UploadValues { return v.Uploads }
+
+// __KeepRestUploadInput is used internally by genqlient
+type __KeepRestUploadInput struct {
+	Id    string    `json:"id"`
+	Until time.Time `json:"until"`
+}
+
+// GetId returns __KeepRestUploadInput.Id, and is useful for accessing the field via an interface.
+func (v *__KeepRestUploadInput) GetId() string { return v.Id }
+
+// GetUntil returns __KeepRestUploadInput.Until, and is useful for accessing the field via an interface.
+func (v *__KeepRestUploadInput) GetUntil() time.Time { return v.Until }
+
+// __NameRestUploadInput is used internally by genqlient
+type __NameRestUploadInput struct {
+	Id      string  `json:"id"`
+	File    string  `json:"file"`
+	Key     string  `json:"key"`
+	Staging *string `json:"staging"`
+}
+
+// GetId returns __NameRestUploadInput.Id, and is useful for accessing the field via an interface.
+func (v *__NameRestUploadInput) GetId() string { return v.Id }
+
+// GetFile returns __NameRestUploadInput.File, and is useful for accessing the field via an interface.
+func (v *__NameRestUploadInput) GetFile() string { return v.File }
+
+// GetKey returns __NameRestUploadInput.Key, and is useful for accessing the field via an interface.
+func (v *__NameRestUploadInput) GetKey() string { return v.Key }
+
+// GetStaging returns __NameRestUploadInput.Staging, and is useful for accessing the field via an interface.
+func (v *__NameRestUploadInput) GetStaging() *string { return v.Staging }
 
 // __NamedKeysInput is used internally by genqlient
 type __NamedKeysInput struct {
@@ -1165,6 +1347,18 @@ func (v *__RetractUploadInput) GetId() string { return v.Id }
 
 // GetNonce returns __RetractUploadInput.Nonce, and is useful for accessing the field via an interface.
 func (v *__RetractUploadInput) GetNonce() string { return v.Nonce }
+
+// __SetMetadataInput is used internally by genqlient
+type __SetMetadataInput struct {
+	Id       string          `json:"id"`
+	Metadata json.RawMessage `json:"metadata"`
+}
+
+// GetId returns __SetMetadataInput.Id, and is useful for accessing the field via an interface.
+func (v *__SetMetadataInput) GetId() string { return v.Id }
+
+// GetMetadata returns __SetMetadataInput.Metadata, and is useful for accessing the field via an interface.
+func (v *__SetMetadataInput) GetMetadata() json.RawMessage { return v.Metadata }
 
 // __SettleUploadInput is used internally by genqlient
 type __SettleUploadInput struct {
@@ -1530,6 +1724,42 @@ func DeleteUnfinishedFile(
 	return data_, err_
 }
 
+// The mutation executed by DeleteWhere.
+const DeleteWhere_Operation = `
+mutation DeleteWhere ($where: files_bool_exp!) {
+	deleted: deleteFiles(where: $where) {
+		affected_rows
+	}
+}
+`
+
+// Deletes one file if it is as the condition says. Who asks may be the caller or
+// the service.
+func DeleteWhere(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	where Condition,
+) (data_ *DeleteWhereResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "DeleteWhere",
+		Query:  DeleteWhere_Operation,
+		Variables: &__DeleteWhereInput{
+			Where: where,
+		},
+	}
+
+	data_ = &DeleteWhereResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by DropGarbage.
 const DropGarbage_Operation = `
 mutation DropGarbage ($ids: [uuid!]!) {
@@ -1659,6 +1889,7 @@ fragment File on files {
 	expiresAt
 	createdAt
 	updatedAt
+	uploadedByUserId
 	bucket {
 		... Bucket
 	}
@@ -1772,6 +2003,49 @@ func FileGarbage(
 	}
 
 	data_ = &FileGarbageResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by FilesPage.
+const FilesPage_Operation = `
+query FilesPage ($after: uuid!, $uploaded: Boolean!, $limit: Int!) {
+	files(where: {id:{_gt:$after},isUploaded:{_eq:$uploaded}}, order_by: [{id:asc}], limit: $limit) {
+		id
+		name
+		bucketId
+		isUploaded
+		objectKey
+	}
+}
+`
+
+// Walks all files in the order of their ids, a page at a time.
+func FilesPage(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	after string,
+	uploaded bool,
+	limit int,
+) (data_ *FilesPageResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FilesPage",
+		Query:  FilesPage_Operation,
+		Variables: &__FilesPageInput{
+			After:    after,
+			Uploaded: uploaded,
+			Limit:    limit,
+		},
+	}
+
+	data_ = &FilesPageResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -1927,6 +2201,7 @@ fragment File on files {
 	expiresAt
 	createdAt
 	updatedAt
+	uploadedByUserId
 	bucket {
 		... Bucket
 	}
@@ -2023,6 +2298,7 @@ fragment File on files {
 	expiresAt
 	createdAt
 	updatedAt
+	uploadedByUserId
 	bucket {
 		... Bucket
 	}
@@ -2124,6 +2400,116 @@ func InsertUploads(
 	}
 
 	data_ = &InsertUploadsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by KeepRestUpload.
+const KeepRestUpload_Operation = `
+mutation KeepRestUpload ($id: uuid!, $until: timestamptz!) {
+	kept: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"}}, _set: {leased_until:$until,expires_at:$until}) {
+		affected_rows
+	}
+}
+`
+
+// Keeps a REST upload while its bytes move. What it began ends with its lease.
+func KeepRestUpload(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	until time.Time,
+) (data_ *KeepRestUploadResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "KeepRestUpload",
+		Query:  KeepRestUpload_Operation,
+		Variables: &__KeepRestUploadInput{
+			Id:    id,
+			Until: until,
+		},
+	}
+
+	data_ = &KeepRestUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by LargestBucket.
+const LargestBucket_Operation = `
+query LargestBucket {
+	buckets(order_by: [{maxUploadFileSize:desc}], limit: 1) {
+		maxUploadFileSize
+	}
+}
+`
+
+// The most that any bucket takes: what a form may bring before it says where to.
+func LargestBucket(
+	ctx_ context.Context,
+	client_ graphql.Client,
+) (data_ *LargestBucketResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "LargestBucket",
+		Query:  LargestBucket_Operation,
+	}
+
+	data_ = &LargestBucketResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by NameRestUpload.
+const NameRestUpload_Operation = `
+mutation NameRestUpload ($id: uuid!, $file: uuid!, $key: String!, $staging: String) {
+	named: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"}}, _set: {file_id:$file,object_key:$key,staging_key:$staging}) {
+		affected_rows
+	}
+}
+`
+
+// Says for which file a REST upload turned out to be, now that its form is
+// complete. What was streamed before stands at the staging key from here on.
+func NameRestUpload(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	file string,
+	key string,
+	staging *string,
+) (data_ *NameRestUploadResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "NameRestUpload",
+		Query:  NameRestUpload_Operation,
+		Variables: &__NameRestUploadInput{
+			Id:      id,
+			File:    file,
+			Key:     key,
+			Staging: staging,
+		},
+	}
+
+	data_ = &NameRestUploadResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -2367,6 +2753,44 @@ func RetractUpload(
 	return data_, err_
 }
 
+// The mutation executed by SetMetadata.
+const SetMetadata_Operation = `
+mutation SetMetadata ($id: uuid!, $metadata: jsonb!) {
+	set: updateFiles(where: {id:{_eq:$id},isUploaded:{_eq:false}}, _set: {metadata:$metadata}) {
+		affected_rows
+	}
+}
+`
+
+// Writes the metadata of a file that is being uploaded by REST, for whose column
+// a role needs no permission there.
+func SetMetadata(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	metadata json.RawMessage,
+) (data_ *SetMetadataResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "SetMetadata",
+		Query:  SetMetadata_Operation,
+		Variables: &__SetMetadataInput{
+			Id:       id,
+			Metadata: metadata,
+		},
+	}
+
+	data_ = &SetMetadataResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by SettleUpload.
 const SettleUpload_Operation = `
 mutation SettleUpload ($id: uuid!, $next: timestamptz!) {
@@ -2533,6 +2957,7 @@ fragment File on files {
 	expiresAt
 	createdAt
 	updatedAt
+	uploadedByUserId
 	bucket {
 		... Bucket
 	}

@@ -52,6 +52,7 @@ type UploadValues struct {
 	SessionKey  string            `json:"session_key"`
 	NextCheckAt time.Time         `json:"next_check_at"`
 	ExpiresAt   time.Time         `json:"expires_at"`
+	LeasedUntil *time.Time        `json:"leased_until,omitempty"`
 }
 
 // GarbageValues name an object that may have to go, and the file it belonged to.

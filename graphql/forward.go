@@ -1,0 +1,94 @@
+package graphql
+
+import (
+	"fmt"
+	"maps"
+	"net/textproto"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// DefaultForwardHeaders are the headers of a REST request by which Hasura knows its caller.
+func DefaultForwardHeaders() []string { return []string{"Authorization", "X-Hasura-*"} }
+
+// ownHeaders belong to the connection or to the body of the request that we
+// write ourselves; none of them says who asks.
+var ownHeaders = []string{
+	"Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host",
+	"Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// forwarding is a list of header names; one that ends in "*" stands for all
+// that begin so.
+type forwarding struct {
+	names    []string // canonical
+	prefixes []string // canonical, without the star
+}
+
+func newForwarding(patterns []string) (forwarding, error) {
+	var f forwarding
+	for _, pattern := range patterns {
+		name, prefix := strings.CutSuffix(textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(pattern)), "*")
+		switch {
+		case name == "" || !httpguts.ValidHeaderFieldName(name):
+			return f, fmt.Errorf("forwarded headers: %q is not the name of a header", pattern)
+		case slices.Contains(ownHeaders, name):
+			return f, fmt.Errorf("forwarded headers: %s belongs to the connection and says nothing about a caller", name)
+		case prefix && !strings.HasSuffix(name, "-"):
+			return f, fmt.Errorf("forwarded headers: %q: a star stands after a dash, as in X-Hasura-*", pattern)
+		case prefix:
+			f.prefixes = append(f.prefixes, name)
+		default:
+			f.names = append(f.names, name)
+		}
+	}
+	return f, nil
+}
+
+func (f forwarding) takes(name string) bool {
+	return slices.Contains(f.names, name) ||
+		slices.ContainsFunc(f.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// Forward asks as whoever sent a request with these headers: those among them
+// that Options.ForwardHeaders names travel to Hasura untouched, and nothing is
+// added. Without any of them Hasura sees nobody, and takes its unauthorized
+// role if it has one. Names are canonical, as in net/http.
+func (c *Client) Forward(header map[string][]string) Caller {
+	kept := map[string][]string{}
+	for name, values := range header {
+		if c.forwarding.takes(name) && len(values) > 0 {
+			kept[name] = values
+		}
+	}
+	return Caller{client: c, header: kept}
+}
+
+// Anonymous reports whether the caller brings nothing that says who it is.
+func (c Caller) Anonymous() bool { return len(c.header) == 0 }
+
+// Credentials returns the headers that make an answer depend on its caller, for
+// Vary: the forwarded ones, where a star stands for the two that Hasura itself reads.
+func (c *Client) Credentials() []string {
+	names := slices.Clone(c.forwarding.names)
+	for _, prefix := range c.forwarding.prefixes {
+		for _, name := range []string{adminSecretHeader, "X-Hasura-Role"} {
+			if strings.HasPrefix(name, prefix) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Key is a text that is equal for callers with the same headers and for no
+// others. It holds them in the clear: hash it, with a key, before it leaves the process.
+func (c Caller) Key() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(c.header)) {
+		fmt.Fprintf(&b, "%q=%q\n", name, c.header[name])
+	}
+	return b.String()
+}

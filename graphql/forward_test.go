@@ -1,0 +1,87 @@
+package graphql_test
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"hasura-storage/graphql"
+)
+
+// sentBy returns the headers with which Hasura sees a request forwarded.
+func sentBy(t *testing.T, patterns []string, request http.Header) http.Header {
+	t.Helper()
+	var got http.Header
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Clone()
+		_, _ = w.Write([]byte(`{"data":{"files":[]}}`))
+	}))
+	defer s.Close()
+	c := client(t, graphql.Options{Endpoint: s.URL, ForwardHeaders: patterns})
+	if _, err := graphql.VisibleFiles(t.Context(), c.Forward(request), []string{fileID}); err != nil {
+		t.Fatal(err)
+	}
+	for _, own := range []string{"Content-Type", "Content-Length", "User-Agent", "Accept-Encoding"} {
+		got.Del(own)
+	}
+	return got
+}
+
+func TestForwardedHeaders(t *testing.T) {
+	request := http.Header{
+		"Authorization": {"Bearer x"}, "X-Hasura-Role": {"editor"}, "X-Hasura-User-Id": {"1", "2"},
+		"Cookie": {"session=1"}, "X-Forwarded-For": {"10.0.0.1"}, "Content-Type": {"text/html"}, "X-Hasurax": {"no"},
+	}
+	tests := map[string]struct {
+		patterns []string
+		want     []string
+	}{
+		"by default, what Hasura knows a caller by": {nil, []string{"Authorization", "X-Hasura-Role", "X-Hasura-User-Id"}},
+		"a cookie only if it is named":              {[]string{"cookie", "authorization"}, []string{"Authorization", "Cookie"}},
+		"nothing":                                   {[]string{}, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := sentBy(t, test.patterns, request)
+			if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, test.want) {
+				t.Errorf("Hasura sees %v, want %v", names, test.want)
+			}
+			for _, name := range test.want {
+				if !slices.Equal(got[name], request[name]) {
+					t.Errorf("%s = %q, want %q", name, got[name], request[name])
+				}
+			}
+		})
+	}
+}
+
+func TestForwardedHeadersAreChecked(t *testing.T) {
+	tests := map[string]string{
+		"Content-Type": "belongs to the connection", "host": "belongs to the connection",
+		"X Y": "not the name of a header", "": "not the name of a header", "*": "not the name of a header", "X-Has*": "a star stands after a dash",
+	}
+	for pattern, want := range tests {
+		_, err := graphql.New(graphql.Options{Endpoint: "http://hasura", ForwardHeaders: []string{pattern}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want an error with %q", pattern, err, want)
+		}
+	}
+}
+
+func TestCallersByTheirHeaders(t *testing.T) {
+	c := client(t, graphql.Options{Endpoint: "http://hasura", ForwardHeaders: []string{"Authorization", "Cookie", "X-Hasura-*"}})
+	if got, want := strings.Join(c.Credentials(), " "), "Authorization Cookie X-Hasura-Admin-Secret X-Hasura-Role"; got != want {
+		t.Errorf("answers vary by %q, want %q", got, want)
+	}
+	nobody := c.Forward(http.Header{"Accept": {"*/*"}})
+	somebody := c.Forward(http.Header{"Authorization": {"Bearer x"}})
+	if !nobody.Anonymous() || somebody.Anonymous() {
+		t.Error("only who brings no credentials is anonymous")
+	}
+	if nobody.Key() == somebody.Key() || somebody.Key() != c.Forward(http.Header{"Authorization": {"Bearer x"}, "Accept": {"*/*"}}).Key() {
+		t.Error("callers are told apart by their credentials and by nothing else")
+	}
+}
