@@ -81,20 +81,22 @@ func (s *Storage) lost(ctx context.Context, u upload) error {
 		return err
 	}
 	if now.isOpen() {
-		return Errorf(UploadCompleting, "the upload is being completed, ask again").With("uploadId", u.Id)
+		return u.completing()
 	}
 	return nil
 }
 
 // uncertain handles a commit whose answer is missing: the state tells, if it
 // can be read. While it does not show our nonce nothing is deleted, since the
-// commit may still be on its way; the next complete or sweep reads again.
+// commit may still be on its way; the lease is given back, and the next complete
+// or sweep reads again. It claims another key, which a late commit does not name.
 func (s *Storage) uncertain(ctx context.Context, u upload, nonce string, cause error) error {
 	now, err := s.upload(ctx, u.Id)
 	if err == nil && now.State == stateCommitted && deref(now.Closed_by) == nonce {
 		s.cleanSoon(now)
 		return nil
 	}
+	s.release(ctx, u)
 	return hasuraError(cause)
 }
 

@@ -7,9 +7,11 @@ import (
 )
 
 const (
-	// completionWait is how long the action waits before it answers
+	// defaultCompletionWait is how long the action waits before it answers
 	// upload-completing; Hasura's own limit for it is 60 s.
-	completionWait = 25 * time.Second
+	defaultCompletionWait = 25 * time.Second
+	// joinPause lies between two looks at what another instance completes.
+	joinPause = 300 * time.Millisecond
 	// completionLimit bounds the detached work of one completion.
 	completionLimit = 15 * time.Minute
 	// maxCompletions bounds how many run at once in this process.
@@ -32,8 +34,10 @@ func (s *Storage) CompleteUpload(ctx context.Context, as Session, in CompleteUpl
 	if err != nil {
 		return File{}, err
 	}
-	if u.isOpen() {
-		if err := s.join(ctx, u, in.Parts); err != nil {
+	patience, cancel := context.WithTimeout(ctx, s.completionWait)
+	defer cancel()
+	for u.isOpen() {
+		if err := s.join(patience, u, in.Parts); err != nil {
 			return File{}, err
 		}
 		if u, err = s.upload(ctx, id); err != nil {
@@ -61,22 +65,32 @@ func (s *Storage) told(as Session, u upload) (File, error) {
 	}, nil
 }
 
-// join starts the completion of an upload, or waits for the one that runs.
+// join starts the completion of an upload, or waits for the one that runs, here
+// or elsewhere, while ctx lasts. It returns nil once there is news.
 func (s *Storage) join(ctx context.Context, u upload, parts []UploadedPart) error {
 	run, err := s.completions.join(u.Id, func(ctx context.Context) error { return s.complete(ctx, u, parts) })
 	if err != nil {
 		return err
 	}
-	patience := time.NewTimer(completionWait)
-	defer patience.Stop()
 	select {
 	case <-run.done:
-		return run.err
-	case <-patience.C:
-		return Errorf(UploadCompleting, "the upload is being completed, ask again").With("uploadId", u.Id)
+		if !has(run.err, UploadCompleting) {
+			return run.err
+		}
 	case <-ctx.Done():
-		return ctx.Err()
+		return u.completing()
 	}
+	select { // another instance holds the lease
+	case <-time.After(joinPause):
+		return nil
+	case <-ctx.Done():
+		return u.completing()
+	}
+}
+
+// completing tells a caller to ask again.
+func (u upload) completing() error {
+	return Errorf(UploadCompleting, "the upload is being completed, ask again").With("uploadId", u.Id)
 }
 
 // completions are the uploads that this process completes now.

@@ -9,21 +9,30 @@ import (
 	"hasura-storage/s3"
 )
 
-const (
-	leaseTime  = time.Minute            // how long a claim holds without being renewed
-	claimPause = 500 * time.Millisecond // between two tries to claim what another instance holds
-	// claimPatience bounds how long we wait for another instance's lease.
-	claimPatience = 2 * leaseTime
-)
+// leaseTime is how long a claim holds without being renewed.
+const leaseTime = time.Minute
 
 // complete brings an open upload to its end: committed, or closed as aborted
 // when what arrived can never pass. Any other error leaves it open.
 func (s *Storage) complete(ctx context.Context, u upload, parts []UploadedPart) error {
 	claimed, err := s.claim(ctx, u)
-	if err != nil || !claimed.isOpen() {
+	if err != nil {
 		return err
 	}
+	if claimed.Id == "" {
+		return s.unclaimed(ctx, u)
+	}
 	return s.completeClaimed(ctx, claimed, parts)
+}
+
+// unclaimed looks why an upload could not be claimed: it is closed, which is no
+// error here, or another instance holds its lease.
+func (s *Storage) unclaimed(ctx context.Context, u upload) error {
+	now, err := s.upload(ctx, u.Id)
+	if err != nil || !now.isOpen() {
+		return err
+	}
+	return now.completing()
 }
 
 // completeClaimed does the work under the lease of a claim.
@@ -44,34 +53,11 @@ func (s *Storage) completeClaimed(ctx context.Context, u upload, parts []Uploade
 	return s.commit(ctx, u, known)
 }
 
-// claim takes the lease of an open upload and returns the row as claimed, or as
-// it stands once somebody else has closed it. While another instance holds the
-// lease it waits, for a bounded time.
+// claim takes the lease of an open upload and returns the row as claimed, or the
+// zero upload if it may not be claimed now. A PUT's claim gets a final key of its
+// own: a late copy of a former claim can then never reach what this one commits,
+// and becomes garbage here.
 func (s *Storage) claim(ctx context.Context, u upload) (upload, error) {
-	patience := s.now().Add(claimPatience)
-	for {
-		claimed, err := s.tryClaim(ctx, u)
-		if err != nil || claimed.Id != "" {
-			return claimed, err
-		}
-		if u, err = s.upload(ctx, u.Id); err != nil || !u.isOpen() {
-			return u, err
-		}
-		if s.now().After(patience) {
-			return upload{}, Errorf(UploadCompleting, "the upload is being completed, ask again").With("uploadId", u.Id)
-		}
-		select {
-		case <-ctx.Done():
-			return upload{}, ctx.Err()
-		case <-time.After(claimPause):
-		}
-	}
-}
-
-// tryClaim returns the zero upload if it may not be claimed now. A PUT's claim
-// gets a final key of its own: a late copy of a former claim can then never
-// reach what this one commits, and becomes garbage here.
-func (s *Storage) tryClaim(ctx context.Context, u upload) (upload, error) {
 	key, former := u.key(), []graphql.GarbageValues{}
 	if !u.isMultipart() {
 		key = s.keys.object(newVersion(), u.File_id)

@@ -4,6 +4,7 @@
 package actions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -31,6 +32,7 @@ type Options struct {
 	UnauthorizedRole string
 
 	MaxOpenUploads        int              // of all sessions together, default 10,000
+	CompletionWait        time.Duration    // how long CompleteUpload waits before upload-completing, default 25 s
 	MaxDownloadExpiration time.Duration    // longest life of a link for others than the admin, default 1 h
 	ImageLimits           images.Limits    // default images.DefaultLimits()
 	ImageMemory           int64            // bytes that transforms may use together, default 256 MiB
@@ -51,6 +53,8 @@ type Storage struct {
 	maxDownload time.Duration
 	maxOpen     int
 
+	completionWait time.Duration
+
 	unauthorizedRole string
 
 	variants    *variants
@@ -67,12 +71,6 @@ func New(o Options) (*Storage, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.MaxDownloadExpiration <= 0 {
-		o.MaxDownloadExpiration = time.Hour
-	}
-	if o.MaxOpenUploads <= 0 {
-		o.MaxOpenUploads = 10_000
-	}
 	s := &Storage{
 		hasura:      o.Hasura,
 		store:       o.Store,
@@ -80,9 +78,10 @@ func New(o Options) (*Storage, error) {
 		now:         o.Now,
 		keys:        keys{root: o.RootFolder},
 		links:       links{base: o.PublicURL, keys: o.SigningKeys},
-		maxDownload: o.MaxDownloadExpiration,
-		maxOpen:     o.MaxOpenUploads,
+		maxDownload: cmp.Or(o.MaxDownloadExpiration, time.Hour),
+		maxOpen:     cmp.Or(o.MaxOpenUploads, 10_000),
 
+		completionWait:   cmp.Or(o.CompletionWait, defaultCompletionWait),
 		unauthorizedRole: o.UnauthorizedRole,
 
 		background: newBackground(),

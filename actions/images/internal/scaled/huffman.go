@@ -1,7 +1,7 @@
 package scaled
 
 const (
-	fastBits = 10 // a code and, where they fit, its extra bits are decoded by one look-up
+	fastBits = 11 // a code and, where they fit, its extra bits are decoded by one look-up
 	skipBits = 12 // several whole symbols are stepped over by one look-up
 	dcBits   = 9
 )
