@@ -74,6 +74,8 @@ type Store struct {
 	region         string
 	unsignedLength bool
 
+	accessKey, secretKey string // empty where the keys are not static
+
 	core   minio.Core
 	signer *minio.Client // holds the public host; it signs and never dials
 	limits limits
@@ -129,6 +131,7 @@ func New(o Options) (*Store, error) {
 	}
 	return &Store{
 		bucket: o.Bucket, region: region, unsignedLength: o.UnsignedLength,
+		accessKey: o.AccessKey, secretKey: o.SecretKey,
 		core: minio.Core{Client: client}, signer: signer, limits: usualLimits,
 	}, nil
 }
