@@ -35,6 +35,8 @@ func main() {
 // run is the whole program: args without the program's name, settings by
 // getenv, everything for the reader on out. It returns when ctx ends.
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
+	ctx, cancel := withParent(ctx)
+	defer cancel()
 	if len(args) == 0 {
 		return runStack(ctx, getenv, out)
 	}
