@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"hasura-storage/graphql"
 	"hasura-storage/s3"
 )
@@ -63,32 +61,20 @@ func (in *GetDownload) validate() error {
 }
 
 // visibleFile returns the row of a file that the session may select and that
-// has been uploaded. Whether it may is asked as the session, what it is as admin,
-// at the same time.
+// has been uploaded.
 func (s *Storage) visibleFile(ctx context.Context, as Session, id string) (*graphql.File, error) {
 	caller, err := s.as(as)
 	if err != nil {
 		return nil, err
 	}
-	var visible *graphql.VisibleFilesResponse
-	var rows *graphql.GetFilesResponse
-	both, ctx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) {
-		visible, err = graphql.VisibleFiles(ctx, caller, []string{id})
-		return hasuraError(err)
-	})
-	both.Go(func() (err error) {
-		// Admin: key, ETag and bucket are the service's to know; the check beside this decides.
-		rows, err = graphql.GetFiles(ctx, s.hasura.Admin(), []string{id})
-		return hasuraError(err)
-	})
-	if err := both.Wait(); err != nil {
+	f, err := s.fileFor(ctx, caller, id)
+	if err != nil {
 		return nil, err
 	}
-	if len(visible.Files) == 0 || len(rows.Files) == 0 || !s.readable(&rows.Files[0]) {
+	if !s.readable(f) {
 		return nil, errNoFile
 	}
-	return &rows.Files[0], nil
+	return f, nil
 }
 
 var errNoFile = Errorf(FileNotFound, "file not found")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"hasura-storage/graphql"
 )
@@ -20,7 +21,7 @@ func (s *Storage) Downloads(ctx context.Context, as Session, in GetDownloads) ([
 	if err := single.validate(); err != nil {
 		return nil, err
 	}
-	ids, err := in.visible(ctx, caller)
+	ids, err := s.chosen(ctx, caller, in)
 	if err != nil || len(ids) == 0 {
 		return []Download{}, err
 	}
@@ -58,9 +59,9 @@ func (s *Storage) linkTo(ctx context.Context, as Session, f *graphql.File, in Ge
 	return one, err
 }
 
-// visible returns the ids of the files that the caller may see, in the order
-// asked for.
-func (in GetDownloads) visible(ctx context.Context, caller graphql.Caller) ([]string, error) {
+// chosen returns the ids of the files that are asked for and that the caller may
+// see, in the order asked for.
+func (s *Storage) chosen(ctx context.Context, caller graphql.Caller, in GetDownloads) ([]string, error) {
 	where := bytes.TrimSpace(in.Where)
 	byCondition := len(where) > 0 && string(where) != "null"
 	if byCondition == (in.IDs != nil) {
@@ -73,21 +74,11 @@ func (in GetDownloads) visible(ctx context.Context, caller graphql.Caller) ([]st
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	seen, err := graphql.VisibleFiles(ctx, caller, ids)
+	may, err := s.visible(ctx, caller, ids)
 	if err != nil {
-		return nil, hasuraError(err)
+		return nil, err
 	}
-	may := map[string]bool{}
-	for _, f := range seen.Files {
-		may[f.Id] = true
-	}
-	kept := ids[:0]
-	for _, id := range ids {
-		if may[id] {
-			kept = append(kept, id)
-		}
-	}
-	return kept, nil
+	return slices.DeleteFunc(ids, func(id string) bool { return !may[id] }), nil
 }
 
 // found runs the caller's own condition.

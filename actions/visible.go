@@ -1,0 +1,60 @@
+package actions
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"hasura-storage/graphql"
+)
+
+// visible tells which of the files the caller may select. It is asked anew for
+// every request: no decision outlives the one that it was made for.
+func (s *Storage) visible(ctx context.Context, caller graphql.Caller, ids []string) (map[string]bool, error) {
+	seen, err := graphql.VisibleFiles(ctx, caller, ids)
+	if err != nil {
+		return nil, hasuraError(err)
+	}
+	may := make(map[string]bool, len(seen.Files))
+	for _, f := range seen.Files {
+		may[f.Id] = true
+	}
+	return may, nil
+}
+
+// fileFor returns the row of a file that the caller may select, whatever its
+// state. Whether he may is asked as the caller, what it is as admin, at the same time.
+func (s *Storage) fileFor(ctx context.Context, caller graphql.Caller, id string) (*graphql.File, error) {
+	var may map[string]bool
+	var row *graphql.File
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		may, err = s.visible(ctx, caller, []string{id})
+		return err
+	})
+	both.Go(func() (err error) {
+		row, err = s.file(ctx, id)
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return nil, err
+	}
+	if row == nil || !may[id] {
+		return nil, errNoFile
+	}
+	return row, nil
+}
+
+// file returns a file's row, nil if there is none. Whoever calls it has another
+// reason to let the row be read.
+func (s *Storage) file(ctx context.Context, id string) (*graphql.File, error) {
+	// Admin: key, ETag and bucket are the service's to know.
+	rows, err := graphql.GetFiles(ctx, s.hasura.Admin(), []string{id})
+	if err != nil {
+		return nil, hasuraError(err)
+	}
+	if len(rows.Files) == 0 {
+		return nil, nil
+	}
+	return &rows.Files[0], nil
+}
