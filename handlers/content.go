@@ -104,7 +104,6 @@ func describe(h http.Header, c actions.Content, d conditional.Decision) {
 	h.Set("Accept-Ranges", "bytes")
 	set(h, "Content-Disposition", c.Disposition)
 	set(h, "Content-Range", d.ContentRange(c.Size))
-	h.Set("X-Content-Type-Options", "nosniff")
 	if active(c.ContentType) {
 		// Opened as a page of its own it is shown, but runs nothing and reaches nobody.
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")

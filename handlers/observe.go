@@ -18,13 +18,14 @@ import (
 	"hasura-storage/actions"
 )
 
-// observe gives each request an id and writes its one line. Counters and traces
-// would begin and end here as well.
+// observe gives each request an id and writes its one line. What holds for every
+// answer is said here: no browser is to guess types.
 func (s *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		rec := &record{id: requestID(r.Header.Get("X-Request-Id"))}
 		w.Header().Set("X-Request-Id", rec.id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		out := &writer{ResponseWriter: w, record: rec, deadline: http.NewResponseController(w)}
 		defer func() { s.line(r, rec, time.Since(start)) }() // an aborted request has its line too
 		next.ServeHTTP(out, withRecord(r, rec))

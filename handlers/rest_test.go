@@ -11,7 +11,7 @@ import (
 
 func TestProbes(t *testing.T) {
 	runAll(t, map[string]scenario{
-		"alive":                 {path: "/healthz", status: 200, has: []string{"ok"}, logs: []string{`"level":"debug"`}},
+		"alive":                 {path: "/healthz", status: 200, has: []string{"ok"}, answers: map[string]string{"X-Content-Type-Options": "nosniff"}, logs: []string{`"level":"debug"`}},
 		"alive, by the prefix":  {path: "/v1/healthz", status: 200, has: []string{"ok"}},
 		"alive, without a body": {method: "HEAD", path: "/healthz", status: 200},
 		"ready":                 {path: "/readyz", status: 200, has: []string{`{"ready":true}`}, calls: []string{"ready"}, logs: []string{`"level":"debug"`}},

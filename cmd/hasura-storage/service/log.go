@@ -19,7 +19,7 @@ func Logger(getenv func(string) string) *zap.Logger {
 	}
 	format := zap.NewProductionEncoderConfig()
 	format.EncodeTime = zapcore.RFC3339TimeEncoder
-	format.EncodeDuration = zapcore.MillisDurationEncoder
+	format.EncodeDuration = zapcore.SecondsDurationEncoder
 	encoder, level := zapcore.NewJSONEncoder(format), zap.InfoLevel
 	if on("LOG_FORMAT_TEXT") {
 		encoder = zapcore.NewConsoleEncoder(format)

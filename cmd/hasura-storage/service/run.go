@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -100,13 +101,9 @@ func (c *config) server(service handlers.Service, log *zap.Logger) *http.Server 
 func serve(ctx context.Context, server *http.Server, listener net.Listener, service *swept, storage *actions.Storage, log *zap.Logger) error {
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
-	watched := make(chan struct{})
-	ticker := time.NewTicker(sweepCheck)
-	defer ticker.Stop()
-	go func() {
-		defer close(watched)
-		service.watch(watching, ticker.C, log)
-	}()
+	var watchers sync.WaitGroup
+	watchers.Go(func() { untilReady(watching, storage.Ready, readyPause, log) })
+	watchers.Go(func() { service.watch(watching, log) })
 
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -117,18 +114,18 @@ func serve(ctx context.Context, server *http.Server, listener net.Listener, serv
 		log.Info("stopping")
 	}
 	stopWatching()
-	return errors.Join(err, stop(server, storage, watched)) //nolint:contextcheck // ctx has ended
+	watchers.Wait()
+	return errors.Join(err, stop(server, storage)) //nolint:contextcheck // ctx has ended
 }
 
 // stop ends what takes new work first, then the work.
-func stop(server *http.Server, storage *actions.Storage, watched <-chan struct{}) error {
+func stop(server *http.Server, storage *actions.Storage) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
 	err := server.Shutdown(ctx)
 	if err != nil {
 		_ = server.Close() // clients that are still reading are cut
 	}
-	<-watched
 	if closing := storage.Close(ctx); closing != nil {
 		err = errors.Join(err, fmt.Errorf("detached work was stopped: %w", closing))
 	}

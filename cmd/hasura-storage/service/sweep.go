@@ -35,9 +35,16 @@ func (s *swept) Sweep(ctx context.Context) (actions.Swept, error) {
 	return s.Service.Sweep(ctx)
 }
 
-// watch sweeps when nobody else does, at each tick, until ctx ends: a lost cron
+// watch looks every minute, until ctx ends, whether a sweep is due: a lost cron
 // trigger must not leave bytes behind.
-func (s *swept) watch(ctx context.Context, ticks <-chan time.Time, log *zap.Logger) {
+func (s *swept) watch(ctx context.Context, log *zap.Logger) {
+	ticker := time.NewTicker(sweepCheck)
+	defer ticker.Stop()
+	s.follow(ctx, ticker.C, log)
+}
+
+// follow sweeps at those ticks that find the last sweep too long ago.
+func (s *swept) follow(ctx context.Context, ticks <-chan time.Time, log *zap.Logger) {
 	for {
 		select {
 		case <-ctx.Done():

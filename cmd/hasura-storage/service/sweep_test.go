@@ -43,7 +43,7 @@ func TestTheTimerSweepsWhenNobodyElseDoes(t *testing.T) {
 			ticks, ended := make(chan time.Time), make(chan struct{})
 			go func() {
 				defer close(ended)
-				s.watch(ctx, ticks, zap.NewNop())
+				s.follow(ctx, ticks, zap.NewNop())
 			}()
 			ticks <- begin.Add(tc.after)
 			ticks <- begin // taken only after the sweep; too early for another
