@@ -96,6 +96,20 @@ func TestAHalfMigratedFormerDatabaseIsRefused(t *testing.T) {
 	}
 }
 
+func TestAProjectMayAddColumnsOfAnyType(t *testing.T) {
+	conn := newPostgres(t)
+	mustExec(t, conn, `alter table storage.files add column extra json, add column place point;
+		insert into storage.files (name, extra, updated_at) values ('a', '{"b": 1}', '2020-01-01')`)
+	mustExec(t, conn, `update storage.files set extra = '{"b": 1}'`)
+	if got := askPostgres(t, conn, `select count(*) from storage.files where updated_at < '2021-01-01'`); got != "1" {
+		t.Error("the same value moved updated_at")
+	}
+	mustExec(t, conn, `update storage.files set place = '(1,2)'`)
+	if got := askPostgres(t, conn, `select count(*) from storage.files where updated_at > '2021-01-01'`); got != "1" {
+		t.Error("another value did not move updated_at")
+	}
+}
+
 func TestARoleOfHasurasDeletesFiles(t *testing.T) {
 	admin, owner := formerDatabase(t)
 	if err := migrate(t.Context(), owner); err != nil {

@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -53,7 +54,7 @@ func readMigration(dir string) (Migration, error) {
 	version, name, ok := strings.Cut(dir, "_")
 	number, err := strconv.ParseInt(version, 10, 64)
 	if !ok || err != nil {
-		return Migration{}, fmt.Errorf("the folder is not named <unix milliseconds>_<name>")
+		return Migration{}, errors.New("the folder is not named <unix milliseconds>_<name>")
 	}
 	m := Migration{Version: number, Name: name}
 	for file, text := range map[string]*string{"up.sql": &m.Up, "down.sql": &m.Down, "up.sqlite.sql": &m.UpSQLite} {

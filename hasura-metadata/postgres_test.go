@@ -98,7 +98,7 @@ const supervised = `"$0" "$@" </dev/null & pid=$!; read -r _; kill -QUIT $pid; w
 func startPostgres(t *testing.T) {
 	t.Helper()
 	bin := postgresBin(t)
-	dir, err := os.MkdirTemp("", "pg")
+	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // outlives the test that starts it, and a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -196,15 +196,15 @@ func TestCustomTypesAndTheirSDLAgree(t *testing.T) {
 
 func TestEverythingInTheSDLIsDescribedAndKnown(t *testing.T) {
 	doc := readSDL(t)
-	known := []string{"String", "Int", "Float", "Boolean", "uuid", "bigint", "jsonb", "timestamptz"}
+	known := map[string]bool{"String": true, "Int": true, "Float": true, "Boolean": true, "uuid": true, "bigint": true, "jsonb": true, "timestamptz": true}
 	for _, def := range doc.Definitions {
-		known = append(known, def.Name)
+		known[def.Name] = true
 	}
 	check := func(name, description string, of *ast.Type) {
 		if strings.TrimSpace(description) == "" {
 			t.Errorf("%s has no description", name)
 		}
-		if of != nil && !slices.Contains(known, of.Name()) {
+		if of != nil && !known[of.Name()] {
 			t.Errorf("%s is of the unknown type %s", name, of)
 		}
 	}

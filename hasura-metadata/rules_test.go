@@ -55,8 +55,7 @@ func expand(sql string) string {
 
 // refused tells whether err is a refusal that Hasura shows to the client.
 func refused(err error, text string) bool {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == "23514" && strings.Contains(pg.Message, text)
 	}
 	return err != nil && strings.Contains(err.Error(), "23514: ") && strings.Contains(err.Error(), text)
@@ -373,14 +372,21 @@ var ruleBooks = map[string]map[string][]step{
 
 func TestRulesOnPostgres(t *testing.T) {
 	conn := newPostgres(t)
-	runRules(t, func(t *testing.T) engine { return newPostgresEngine(t, conn) })
+	runRules(t, func(t *testing.T) engine {
+		t.Helper()
+		return newPostgresEngine(t, conn)
+	})
 }
 
 func TestRulesOnSQLite(t *testing.T) {
-	runRules(t, func(t *testing.T) engine { return sqliteEngine{newSQLite(t)} })
+	runRules(t, func(t *testing.T) engine {
+		t.Helper()
+		return sqliteEngine{newSQLite(t)}
+	})
 }
 
 func runRules(t *testing.T, open func(*testing.T) engine) {
+	t.Helper()
 	for book, rules := range ruleBooks {
 		for sentence, steps := range rules {
 			t.Run(book+"/"+sentence, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -85,8 +86,9 @@ func sqliteSchema(t *testing.T, db *sql.DB) []string {
 
 func sqliteColumns(t *testing.T, db *sql.DB, table string) []string {
 	t.Helper()
-	var lines []string
-	for _, c := range query(t, db, `select name, lower(type), iif("notnull", 'not null', 'null'), coalesce(dflt_value, 'none') from pragma_table_info(?)`, "storage."+table) {
+	found := query(t, db, `select name, lower(type), iif("notnull", 'not null', 'null'), coalesce(dflt_value, 'none') from pragma_table_info(?)`, "storage."+table)
+	lines := make([]string, 0, len(found))
+	for _, c := range found {
 		lines = append(lines, fmt.Sprintf("%s.%s %s %s default %s", table, c[0], c[1], c[2], c[3]))
 	}
 	return lines
@@ -94,8 +96,9 @@ func sqliteColumns(t *testing.T, db *sql.DB, table string) []string {
 
 func sqliteNames(t *testing.T, db *sql.DB, table, ddl string) []string {
 	t.Helper()
-	var lines []string
-	for _, m := range named.FindAllStringSubmatch(ddl, -1) {
+	found := named.FindAllStringSubmatch(ddl, -1)
+	lines := make([]string, 0, len(found))
+	for _, m := range found {
 		kind := strings.ToLower(m[2])
 		if kind == "foreign key" {
 			// No table has more than one.
@@ -216,7 +219,7 @@ func TestMigrationsAreNumberedInOrder(t *testing.T) {
 			t.Errorf("%d_%s is number %d", m.Version, m.Name, m.Number)
 		}
 	}
-	if got, want := askPostgres(t, newPostgres(t), `select max(version) from storage.hasura_storage_version`), fmt.Sprint(len(list)); got != want {
+	if got, want := askPostgres(t, newPostgres(t), `select max(version) from storage.hasura_storage_version`), strconv.Itoa(len(list)); got != want {
 		t.Errorf("the schema says version %s, the last migration is number %s", got, want)
 	}
 }

@@ -20,7 +20,7 @@ func projects(t *testing.T) map[string]fs.FS {
 }
 
 func roles(list []permission) string {
-	var names []string
+	names := make([]string, 0, len(list))
 	for _, p := range list {
 		names = append(names, p.Role)
 	}
