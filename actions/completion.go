@@ -67,14 +67,24 @@ func (s *Storage) claim(ctx context.Context, u upload) (upload, error) {
 	}
 	now := s.now()
 	done, err := graphql.ClaimUpload(ctx, s.hasura.Admin(), u.Id, u.Attempts, now, now.Add(leaseTime), key, former)
-	if err != nil {
+	if err != nil && !errors.Is(err, graphql.ErrUnknownOutcome) {
 		return upload{}, hasuraError(err)
 	}
-	if done.Claimed.Affected_rows == 0 {
-		return upload{}, nil
+	if err != nil || done.Claimed.Affected_rows == 0 {
+		return s.claimedAfterAll(ctx, u, key)
 	}
 	u.Object_key, u.Attempts = &key, u.Attempts+1
 	return u, nil
+}
+
+// claimedAfterAll returns the row if it holds our key: the claim's answer was
+// lost, or the request was sent twice. The key in parts is everybody's and tells nothing.
+func (s *Storage) claimedAfterAll(ctx context.Context, u upload, key string) (upload, error) {
+	now, err := s.upload(ctx, u.Id)
+	if err != nil || !now.isOpen() || now.isMultipart() || now.key() != key {
+		return upload{}, err
+	}
+	return now, nil
 }
 
 // keepLease renews the lease until stop is called. Losing it does no harm: the

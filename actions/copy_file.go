@@ -28,11 +28,10 @@ func (s *Storage) CopyFile(ctx context.Context, as Session, in CopyFile) (File, 
 		return File{}, err
 	}
 	drafts := []graphql.UploadValues{u}
-	// Admin: uploads belong to the service, no role may see them.
-	if _, err := graphql.InsertUploads(ctx, s.hasura.Admin(), drafts); err != nil {
-		return File{}, hasuraError(err)
+	if err := s.insertUploads(ctx, drafts); err != nil {
+		return File{}, err
 	}
-	if err := insertFiles(ctx, caller, drafts, []CreateUpload{create}); err != nil {
+	if err := s.insertFiles(ctx, caller, drafts, []CreateUpload{create}); err != nil {
 		return s.copyRefused(ctx, as, u, in, err)
 	}
 	if _, err := s.tickets(ctx, drafts); err != nil {

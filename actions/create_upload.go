@@ -55,11 +55,10 @@ func (s *Storage) create(ctx context.Context, as Session, files []CreateUpload) 
 	if err != nil {
 		return nil, err
 	}
-	// Admin: uploads belong to the service, no role may see them.
-	if _, err := graphql.InsertUploads(ctx, s.hasura.Admin(), drafts); err != nil {
-		return nil, hasuraError(err)
+	if err := s.insertUploads(ctx, drafts); err != nil {
+		return nil, err
 	}
-	if err := insertFiles(ctx, caller, drafts, files); err != nil {
+	if err := s.insertFiles(ctx, caller, drafts, files); err != nil {
 		return s.refused(ctx, drafts, files, err)
 	}
 	return s.tickets(ctx, drafts)
@@ -158,8 +157,19 @@ func (s *Storage) chooseMethod(u *graphql.UploadValues, method string) error {
 	return nil
 }
 
+// insertUploads writes the uploads' rows. Their ids are new and ours: if they
+// exist already, something between us and Hasura sent the request twice.
+func (s *Storage) insertUploads(ctx context.Context, drafts []graphql.UploadValues) error {
+	// Admin: uploads belong to the service, no role may see them.
+	_, err := graphql.InsertUploads(ctx, s.hasura.Admin(), drafts)
+	if err != nil && !errors.Is(err, graphql.ErrConflict) {
+		return hasuraError(err)
+	}
+	return nil
+}
+
 // insertFiles writes the files' rows as the caller, naming exactly what is known.
-func insertFiles(ctx context.Context, caller graphql.Caller, drafts []graphql.UploadValues, files []CreateUpload) error {
+func (s *Storage) insertFiles(ctx context.Context, caller graphql.Caller, drafts []graphql.UploadValues, files []CreateUpload) error {
 	rows := make([]graphql.FileValues, len(files))
 	for i, in := range files {
 		rows[i] = graphql.FileValues{
@@ -168,6 +178,9 @@ func insertFiles(ctx context.Context, caller graphql.Caller, drafts []graphql.Up
 		}
 	}
 	done, err := graphql.InsertFiles(ctx, caller, rows)
+	if errors.Is(err, graphql.ErrConflict) && s.insertedTwice(ctx, drafts) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -175,6 +188,29 @@ func insertFiles(ctx context.Context, caller graphql.Caller, drafts []graphql.Up
 		return Errorf(NotAllowed, "the file was not inserted")
 	}
 	return nil
+}
+
+// insertedTwice reports whether the rows that an insert found were written by
+// itself, the request having been sent twice on the way: each is younger than
+// its upload, is as it was sent, and no other upload is or was for it. Who
+// creates a file writes his upload first, so a row of somebody else's has one.
+func (s *Storage) insertedTwice(ctx context.Context, drafts []graphql.UploadValues) bool {
+	written, err := s.uploads(ctx, drafts)
+	if err != nil {
+		return false
+	}
+	for _, u := range written {
+		f := u.File
+		if f == nil || deref(f.IsUploaded) || f.CreatedAt.Before(u.Created_at) ||
+			deref(f.Name) != deref(u.Name) || deref(f.Size) != deref(u.Size) {
+			return false
+		}
+		all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), f.Id)
+		if err != nil || len(all.Uploads) != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // refused ends a create whose file rows were not written. Where the outcome is

@@ -11,6 +11,7 @@ import (
 
 const (
 	formatAuto = "AUTO"
+	formatSame = "SAME"
 	maxWidths  = 20 // entries of one srcset
 )
 
@@ -106,7 +107,7 @@ func (i Image) spec(f *graphql.File) (images.Spec, error) {
 		Quality: deref(i.Quality), Blur: deref(i.Blur), Sharpen: deref(i.Sharpen), Rotate: deref(i.Rotate),
 		Flip: images.Flip(strings.ToLower(i.Flip)), Grayscale: deref(i.Grayscale), Padding: deref(i.Padding),
 	}
-	if i.Format != formatAuto && i.Format != "SAME" {
+	if i.Format != formatAuto && i.Format != formatSame {
 		spec.Format = images.Format(strings.ToLower(i.Format))
 	}
 	if c := i.Crop; c != nil {

@@ -85,9 +85,8 @@ func (s *Storage) openReplace(ctx context.Context, as Session, f *graphql.File, 
 	if err := s.chooseMethod(&u, in.Method); err != nil {
 		return Upload{}, err
 	}
-	// Admin: uploads belong to the service, no role may see them.
-	if _, err := graphql.InsertUploads(ctx, s.hasura.Admin(), []graphql.UploadValues{u}); err != nil {
-		return Upload{}, hasuraError(err)
+	if err := s.insertUploads(ctx, []graphql.UploadValues{u}); err != nil {
+		return Upload{}, err
 	}
 	tickets, err := s.tickets(ctx, []graphql.UploadValues{u})
 	if err != nil {

@@ -1,13 +1,12 @@
 package actions
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/url"
 	"strings"
-
-	"bytes"
 
 	"hasura-storage/actions/images"
 	"hasura-storage/graphql"
@@ -28,21 +27,14 @@ func (s *Storage) SignedContent(ctx context.Context, id, path string, query url.
 	if k.auto {
 		spec.Format = negotiated(accept)
 	}
-	p, err := s.variants.get(ctx, s.sourceOf(k), spec)
-	if err != nil {
-		return Content{}, err
-	}
-	return Content{
-		ContentType:  p.contentType,
-		ETag:         fmt.Sprintf(`"%s.%s"`, k.version, spec.Canonical()),
+	c := Content{
+		ETag:         s.pictureETag(k.version, spec),
 		Negotiated:   k.auto,
 		Disposition:  "inline",
 		CacheControl: fmt.Sprintf("public, max-age=%d, immutable", int(k.expires.Sub(s.now()).Seconds())),
-		Size:         int64(len(p.bytes)),
-		Open: func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
-			return io.NopCloser(section(p.bytes, offset, length)), nil
-		},
-	}, nil
+		SurrogateKey: k.id,
+	}
+	return s.unfinished(c, s.sourceOf(k), spec), nil
 }
 
 func section(b []byte, offset, length int64) io.Reader {

@@ -42,6 +42,7 @@ type stack struct {
 	objects *s3.Store // past the proxy, as the test sees it
 	admin   string    // the local Hasura's own URL
 	options actions.Options
+	bucket  s3.Options // of the real store
 }
 
 // clock is the time of the service and of the local Hasura.
@@ -73,6 +74,7 @@ func startWith(t testing.TB, store s3.Options, project fs.FS) *stack {
 	s.hasura = faults.New(t, s.admin)
 
 	o := s3test.Start(t)
+	s.bucket = o
 	s.objects = s3test.Open(t, o)
 	s.store = faults.New(t, "http://"+strings.TrimPrefix(o.Endpoint, "http://"))
 	o.Endpoint, o.UnsignedLength = s.store.URL, store.UnsignedLength

@@ -33,6 +33,7 @@ type Options struct {
 
 	MaxOpenUploads        int              // of all sessions together, default 10,000
 	CompletionWait        time.Duration    // how long CompleteUpload waits before upload-completing, default 25 s
+	CacheAuthorized       bool             // caches may keep answers to callers with credentials, as their bucket says
 	MaxDownloadExpiration time.Duration    // longest life of a link for others than the admin, default 1 h
 	ImageLimits           images.Limits    // default images.DefaultLimits()
 	ImageMemory           int64            // bytes that transforms may use together, default 256 MiB
@@ -52,6 +53,8 @@ type Storage struct {
 	links       links
 	maxDownload time.Duration
 	maxOpen     int
+
+	cacheAuthorized bool
 
 	completionWait time.Duration
 

@@ -172,6 +172,17 @@ type Content struct {
 	Negotiated   bool // the format was chosen by Accept: Vary says so
 	LastModified time.Time
 	Size         int64
+
+	// Vary names the request headers, besides Accept, that the answer depends on.
+	Vary []string
+	// SurrogateKey is what a CDN knows the answer by when it is told to forget
+	// it, SurrogateControl how long a CDN alone may keep it. Both may be empty.
+	SurrogateKey, SurrogateControl string
+
+	// Finish completes a Content of which ContentType, Disposition and Size are
+	// not known yet, which may take work; nil where nothing is missing. ETag and
+	// LastModified stand before: conditions are decided without that work.
+	Finish func(ctx context.Context) (Content, error)
 	// Open starts the body at offset; length 0 means to the end. The caller closes it.
 	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	"image/jpeg"
 	"image/png"
 
+	"hasura-storage/actions/images/internal/baseline"
 	"hasura-storage/actions/images/internal/planes"
 )
 
@@ -31,32 +31,9 @@ func (p *picture) encode(f Format, quality int) ([]byte, error) {
 }
 
 func (p *picture) encodeJPEG(quality int) ([]byte, error) {
-	w, h := p.size()
-	var m image.Image = &image.Gray{Pix: p.planes[0].Pix, Stride: p.planes[0].Stride, Rect: image.Rect(0, 0, w, h)}
-	if p.colours != gray {
-		p.toYCC()
-		m = p.yCbCr()
-	}
-	var out bytes.Buffer
-	out.Grow(w*h/8 + 1024)
-	if err := jpeg.Encode(&out, m, &jpeg.Options{Quality: quality}); err != nil {
-		return nil, err
-	}
-	return jpegWithProfile(out.Bytes(), p.profile), nil
-}
-
-// yCbCr shows the planes, of whichever of the two chroma sizes, as an image.
-func (p *picture) yCbCr() *image.YCbCr {
-	w, h := p.size()
-	ratio := image.YCbCrSubsampleRatio444
-	if c := p.planes[1]; c.W != w || c.H != h {
-		ratio = image.YCbCrSubsampleRatio420
-	}
-	return &image.YCbCr{
-		Y: p.planes[0].Pix, Cb: p.planes[1].Pix, Cr: p.planes[2].Pix,
-		YStride: p.planes[0].Stride, CStride: p.planes[1].Stride,
-		SubsampleRatio: ratio, Rect: image.Rect(0, 0, w, h),
-	}
+	p.toYCC()
+	p.halveChroma()
+	return baseline.Encode(p.planes, quality, jpegProfile(p.profile)), nil
 }
 
 func (p *picture) encodePNG() ([]byte, error) {

@@ -22,13 +22,13 @@ func (p *picture) usableProfile() []byte {
 // partSize is how much of a profile fits into one segment besides its tag and numbers.
 const partSize = 65535 - 2 - len(iccTag) - 2
 
-// jpegWithProfile puts the profile behind the SOI marker.
-func jpegWithProfile(file, profile []byte) []byte {
+// jpegProfile returns the marker segments that hold the profile.
+func jpegProfile(profile []byte) []byte {
 	parts := (len(profile) + partSize - 1) / partSize
-	if parts == 0 || parts > 255 {
-		return file
+	if parts > 255 {
+		return nil
 	}
-	out := append(make([]byte, 0, len(file)+len(profile)+parts*18), file[:2]...)
+	var out []byte
 	for i := range parts {
 		part := profile[i*partSize : min((i+1)*partSize, len(profile))]
 		out = append(out, 0xff, 0xe2)
@@ -37,7 +37,7 @@ func jpegWithProfile(file, profile []byte) []byte {
 		out = append(out, byte(i+1), byte(parts))
 		out = append(out, part...)
 	}
-	return append(out, file[2:]...)
+	return out
 }
 
 // headerEnd is where the chunks after IHDR begin.

@@ -27,7 +27,7 @@ func plain(src []byte, s images.Spec) ([]byte, error) {
 	if s.Format == images.PNG {
 		err = png.Encode(&out, m)
 	} else {
-		err = jpeg.Encode(&out, m, &jpeg.Options{Quality: s.Quality})
+		err = jpeg.Encode(&out, m, &jpeg.Options{Quality: max(s.Quality, images.JPEG.DefaultQuality())})
 	}
 	return out.Bytes(), err
 }
@@ -39,9 +39,9 @@ func decode(src []byte) (image.Image, error) {
 	return jpeg.Decode(bytes.NewReader(src))
 }
 
-// likeness returns the structural similarity of the results of ours and of libvips to a resize of the whole picture that was never encoded.
-func (t task) likeness(src, first string, list []candidate) string {
-	b, err := os.ReadFile(src)
+// likeness returns the structural similarity of results, the files behind the first, to a resize of the whole first file that was never encoded.
+func likeness(s images.Spec, files []string) string {
+	b, err := os.ReadFile(files[0])
 	if err != nil {
 		return "–"
 	}
@@ -49,13 +49,10 @@ func (t task) likeness(src, first string, list []candidate) string {
 	if err != nil {
 		return "–"
 	}
-	reference := luma(imaging.Resize(whole, t.width, 0, imaging.Lanczos))
+	reference := luma(imaging.Resize(whole, s.Width, 0, imaging.Lanczos))
 	var out []string
-	for i, c := range list {
-		if i == 1 {
-			continue
-		}
-		m, err := result(c.result(t, first))
+	for _, name := range files[1:] {
+		m, err := result(name)
 		if err != nil || m.Bounds() != reference.Bounds() {
 			out = append(out, "–")
 			continue

@@ -44,7 +44,7 @@ var tasks = []task{
 }
 
 func main() {
-	child := flag.String("child", "", "what a child process is to do: ours or plain")
+	child := flag.String("child", "", "what a child process is to do: ours, plain or likeness")
 	spec := flag.String("spec", "", "for a child: the canonical form of what is wanted")
 	rounds := flag.Int("rounds", 5, "how many times each candidate has its turn")
 	only := flag.String("only", "", "run only tasks whose title contains this")
@@ -60,9 +60,13 @@ func main() {
 	}
 }
 
-// work is a child's life: it transforms each file and leaves the result of the last beside it.
+// work is a child's life: it transforms each file and leaves the result beside it, or compares the results.
 func work(how, spec string, files []string) {
 	s, err := images.ParseCanonical(spec)
+	if err == nil && how == "likeness" {
+		fmt.Print(likeness(s, files))
+		return
+	}
 	for _, name := range files {
 		var src, out []byte
 		if err == nil {
@@ -74,7 +78,7 @@ func work(how, spec string, files []string) {
 			out, err = ours(src, s)
 		}
 		if err == nil {
-			err = os.WriteFile(name+".out", out, 0o600)
+			err = os.WriteFile(name+"."+how, out, 0o600)
 		}
 	}
 	if err != nil {

@@ -31,9 +31,8 @@ func candidates() []candidate {
 	self, _ := os.Executable()
 	own := func(how string) candidate {
 		return candidate{how, func(t task, files []string) *exec.Cmd {
-			s := images.Spec{Width: t.width, Format: t.format, Quality: t.quality}
-			return exec.Command(self, append([]string{"-child", how, "-spec", s.Canonical()}, files...)...)
-		}, func(_ task, file string) string { return file + ".out" }}
+			return exec.Command(self, append([]string{"-child", how, "-spec", t.spec()}, files...)...)
+		}, func(_ task, file string) string { return file + "." + how }}
 	}
 	list := []candidate{own("ours"), own("plain")}
 	if vips, err := exec.LookPath("vipsthumbnail"); err == nil {
@@ -44,6 +43,10 @@ func candidates() []candidate {
 		}, vipsResult})
 	}
 	return list
+}
+
+func (t task) spec() string {
+	return images.Spec{Width: t.width, Format: t.format, Quality: t.quality}.Canonical()
 }
 
 func (t task) vipsSuffix() string {
@@ -150,6 +153,19 @@ func (t task) print(src, first string, list []candidate, took [][]usage) {
 		fmt.Printf(" %.2f |", median(ratio, usage.time))
 	}
 	fmt.Printf(" %s |\n", t.likeness(src, first, list))
+}
+
+// likeness asks a child, whose memory then does not count as that of the children to come.
+func (t task) likeness(src, first string, list []candidate) string {
+	self, _ := os.Executable()
+	args := []string{"-child", "likeness", "-spec", t.spec(), src}
+	for _, c := range list {
+		if c.name != "plain" {
+			args = append(args, c.result(t, first))
+		}
+	}
+	out, _ := exec.Command(self, args...).Output()
+	return string(out)
 }
 
 func (u usage) time() float64   { return u.cpu }

@@ -23,33 +23,34 @@ const (
 func forward(b *block) {
 	for i := 0; i < 64; i += 8 {
 		r := b[i : i+8 : i+8]
-		r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7] = octet([8]int32{r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]}, carry)
+		r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7] = octet(r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], carry)
 	}
 	for i := range 8 {
 		c := b[i : i+57 : i+57]
-		c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56] = octet([8]int32{c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56]}, 0)
+		c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56] = octet(c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56], 0)
 	}
 }
 
-// octet transforms eight numbers and gives the results more bits of fraction.
-func octet(x [8]int32, more uint) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
-	cut := fraction - more
-	half := int32(1) << (cut - 1)
-	s0, d0 := x[0]+x[7], x[0]-x[7]
-	s1, d1 := x[1]+x[6], x[1]-x[6]
-	s2, d2 := x[2]+x[5], x[2]-x[5]
-	s3, d3 := x[3]+x[4], x[3]-x[4]
+// octet transforms eight numbers and gives the results more bits of fraction. Arguments and results fit into registers.
+func octet(x0, x1, x2, x3, x4, x5, x6, x7 int32, more uint) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
+	x0, x7 = x0+x7, x0-x7
+	x1, x6 = x1+x6, x1-x6
+	x2, x5 = x2+x5, x2-x5
+	x3, x4 = x3+x4, x3-x4
 
-	e0, e3 := s0+s3, s0-s3
-	e1, e2 := s1+s2, s1-s2
-	y0, y4 = (e0+e1)<<more, (e0-e1)<<more
-	y2 = (e2*rootCos6 + e3*rootSin6 + half) >> cut
-	y6 = (e3*rootCos6 - e2*rootSin6 + half) >> cut
+	more &= 15
+	cut := (fraction - more) & 15
+	half := int32(1) << cut >> 1
+	x0, x3 = x0+x3, x0-x3
+	x1, x2 = x1+x2, x1-x2
+	y0, y4 = (x0+x1)<<more, (x0-x1)<<more
+	y2 = (x2*rootCos6 + x3*rootSin6 + half) >> cut
+	y6 = (x3*rootCos6 - x2*rootSin6 + half) >> cut
 
-	a := (d3*cosThree + d0*sinThree + half) >> cut
-	b := (d0*cosThree - d3*sinThree + half) >> cut
-	c := (d2*cosOne + d1*sinOne + half) >> cut
-	d := (d1*cosOne - d2*sinOne + half) >> cut
+	a := (x4*cosThree + x7*sinThree + half) >> cut
+	b := (x7*cosThree - x4*sinThree + half) >> cut
+	c := (x5*cosOne + x6*sinOne + half) >> cut
+	d := (x6*cosOne - x5*sinOne + half) >> cut
 	a, d = a+d, a-d
 	b, c = b+c, b-c
 	y1, y7 = b+a, b-a

@@ -1,0 +1,191 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"hasura-storage/actions/images"
+	"hasura-storage/graphql"
+	"hasura-storage/s3"
+)
+
+// Headers are those of a REST request, by their canonical names. The ones that
+// Hasura knows a caller by are forwarded to it; no others are looked at.
+type Headers = map[string][]string
+
+// GetFile says what a GET or HEAD of a file asks for.
+type GetFile struct {
+	ID     string
+	Image  *Image // a picture made of it instead; nil is the file itself
+	Accept string // for Image.Format AUTO
+	// Attachment is a name to save the file under, as an attachment; "" is the
+	// file's own, nil is inline.
+	Attachment *string
+}
+
+// GetFile opens a file that the sender of the request may select. Nothing of the
+// store is touched before the Content's Open or Finish is called.
+func (s *Storage) GetFile(ctx context.Context, as Headers, in GetFile) (Content, error) {
+	caller := s.hasura.Forward(as)
+	f, err := s.requestedFile(ctx, caller, in.ID)
+	if err != nil {
+		return Content{}, err
+	}
+	c, err := s.content(f, in)
+	if err != nil {
+		return Content{}, err
+	}
+	c.SurrogateKey, c.Vary = f.Id, s.hasura.Credentials()
+	policy := deref(f.Bucket.CacheControl)
+	switch {
+	case s.cacheAuthorized:
+		c.CacheControl, c.SurrogateControl, c.Vary = policy, policy, nil
+	case caller.Anonymous():
+		c.CacheControl, c.SurrogateControl = policy, policy
+	default:
+		c.CacheControl = private(policy)
+	}
+	return c, nil
+}
+
+// requestedFile returns the row of a file with bytes that the caller may select.
+func (s *Storage) requestedFile(ctx context.Context, caller graphql.Caller, id string) (*graphql.File, error) {
+	id, err := validID("id", id)
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.fileFor(ctx, caller, id)
+	if err != nil {
+		return nil, restError(err, "select on files")
+	}
+	return f, s.hasBytes(f)
+}
+
+// hasBytes tells apart why a row's bytes cannot be read.
+func (s *Storage) hasBytes(f *graphql.File) error {
+	switch {
+	case s.readable(f):
+		return nil
+	case !deref(f.IsUploaded):
+		return errNotUploaded
+	default:
+		return errNoFile
+	}
+}
+
+// content describes what a request asks of a row, without rules for caches.
+func (s *Storage) content(f *graphql.File, in GetFile) (Content, error) {
+	if in.Image != nil && !in.Image.leavesAsIs() {
+		return s.pictureContent(f, in)
+	}
+	return Content{
+		ContentType: deref(f.MimeType), ETag: deref(f.Etag), LastModified: f.UpdatedAt, Size: int64(deref(f.Size)),
+		Disposition: in.disposition(deref(f.Name)),
+		Open: func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+			body, _, err := s.store.Get(ctx, s.keys.of(f.Id, f.ObjectKey), s3.GetOptions{Offset: offset, Length: length, IfMatch: deref(f.Etag)})
+			if errors.Is(err, s3.ErrNotFound) {
+				return nil, errNoFile.Because(err) // replaced or deleted since the row was read
+			}
+			return body, storeError(err)
+		},
+	}, nil
+}
+
+func (in GetFile) disposition(name string) string {
+	if in.Attachment == nil {
+		return contentDisposition("inline", name)
+	}
+	if *in.Attachment != "" {
+		name = *in.Attachment
+	}
+	return contentDisposition("attachment", name)
+}
+
+// leavesAsIs reports whether an image asks for the format that the file has, and
+// for nothing else: then any file is served, picture or not.
+func (i Image) leavesAsIs() bool {
+	i.Enlarge = nil
+	if i.Format == formatSame {
+		i.Format = ""
+	}
+	return i.isZero()
+}
+
+// pictureContent describes what an image makes of a file. Its ETag is known
+// before: it names version and spec.
+func (s *Storage) pictureContent(f *graphql.File, in GetFile) (Content, error) {
+	source := images.Format(strings.TrimPrefix(essenceOf(deref(f.MimeType)), "image/"))
+	if !source.Readable() {
+		return Content{}, Errorf(NotAnImage, "image manipulation features are not supported for '%s'", deref(f.MimeType))
+	}
+	image, err := in.Image.withPreset(&f.Bucket)
+	if err != nil {
+		return Content{}, err
+	}
+	spec, err := image.spec(f)
+	if err == nil {
+		err = outOfRange(spec.Validate(s.variants.limits))
+	}
+	if err != nil {
+		return Content{}, err
+	}
+	if image.Format == formatAuto {
+		spec.Format = negotiated(in.Accept)
+	}
+	c := Content{ETag: s.pictureETag(s.versionOf(f), spec), LastModified: f.UpdatedAt, Negotiated: image.Format == formatAuto}
+	name := deref(f.Name)
+	if spec.Format != images.Same && spec.Format != source {
+		name += "." + string(spec.Format)
+	}
+	c.Disposition = in.disposition(name)
+	return s.unfinished(c, s.sourceOf(link{id: f.Id, version: s.versionOf(f)}), spec), nil
+}
+
+// outOfRange words a refused spec as clients know it.
+func outOfRange(err error) error {
+	var field *images.FieldError
+	if errors.As(err, &field) {
+		return Errorf(BadRequest, "image manipulation parameters out of range: %s", field)
+	}
+	return imageError(err)
+}
+
+func (s *Storage) pictureETag(version string, spec images.Spec) string {
+	return fmt.Sprintf(`"%s.%s"`, version, spec.Canonical())
+}
+
+// unfinished returns c with the making of the picture left for later.
+func (s *Storage) unfinished(c Content, from source, spec images.Spec) Content {
+	c.Finish = func(ctx context.Context) (Content, error) {
+		p, err := s.variants.get(ctx, from, spec)
+		if err != nil {
+			return Content{}, err
+		}
+		done := c
+		done.Finish, done.ContentType, done.Size = nil, p.contentType, int64(len(p.bytes))
+		done.Open = func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
+			return io.NopCloser(section(p.bytes, offset, length)), nil
+		}
+		return done, nil
+	}
+	return c
+}
+
+// private returns a bucket's Cache-Control for an answer to a caller with
+// credentials: the browser may keep it, whoever stands between may not.
+func private(policy string) string {
+	kept := []string{"private"}
+	for directive := range strings.SplitSeq(policy, ",") {
+		directive = strings.TrimSpace(directive)
+		name, _, _ := strings.Cut(strings.ToLower(directive), "=")
+		switch name {
+		case "", "private", "public", "s-maxage", "proxy-revalidate", "must-understand":
+		default:
+			kept = append(kept, directive)
+		}
+	}
+	return strings.Join(kept, ", ")
+}
