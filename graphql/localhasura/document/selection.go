@@ -192,7 +192,7 @@ func (r *resolver) selection(on *schema.Type, f *found, at *Path) (*Selection, *
 	case target.Kind != schema.Object:
 		return s, nil
 	case !selected:
-		return nil, invalid(at.Key("selectionSet"), "missing selection set for '%s'", s.Name)
+		return nil, invalid(at.Key("selectionSet"), "missing selection set for '%s'", target.Name)
 	}
 	s.Sub, err = r.selections(target, f.sets, at)
 	return s, err

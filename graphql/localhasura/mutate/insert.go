@@ -15,6 +15,9 @@ func (r *Runner) insert(ctx context.Context, node schema.InsertRoot, s *document
 	if node.One {
 		data = s.Arg("object")
 	}
+	if err := refusePlaceholder(s.Arg("on_conflict")); err != nil {
+		return "", err
+	}
 	w, err := r.insertRows(ctx, &inserting{view: node.View, data: data, conflict: conflictOf(s.Arg("on_conflict"))})
 	if err != nil {
 		return "", err
@@ -23,6 +26,21 @@ func (r *Runner) insert(ctx context.Context, node schema.InsertRoot, s *document
 		return r.firstRow(ctx, w, s.Sub)
 	}
 	return r.response(ctx, w, s.Sub)
+}
+
+// refusePlaceholder refuses the value that stands in the enum of updatable
+// columns where a role has none.
+func refusePlaceholder(v *document.Value) *qerr.Error {
+	conflict := conflictOf(v)
+	if conflict == nil || conflict.Get("update_columns") == nil {
+		return nil
+	}
+	for _, item := range conflict.Get("update_columns").List() {
+		if enum, ok := item.V.(*schema.Value); ok && enum.Node == nil {
+			return qerr.New(qerr.ValidationFailed, "erroneous column name").At(v.Path.String())
+		}
+	}
+	return nil
 }
 
 // inserting is a list of rows for one table; a nested one has a parent that

@@ -74,7 +74,7 @@ func (q *Query) list(l listing, sub []*document.Selection) {
 	if l.plain() {
 		q.Write("(SELECT json_group_array(")
 		q.object(l.view, sub, row)
-		q.Write(")")
+		q.Write(" ORDER BY ", row, ".rowid)")
 		q.source(l, row)
 		q.Write(")")
 		return
@@ -135,12 +135,15 @@ func (q *Query) distinctOn(l listing, row string, columns func()) {
 	q.Write(") WHERE hdb_nth = 1 ORDER BY hdb_place")
 }
 
+// orderBy writes ORDER BY; rows that are equal so far come in the order of
+// their insertion, which Postgres tends to as well and tests like to rely on.
 func (q *Query) orderBy(order []ordering, row string) {
-	for i, o := range order {
-		q.Write(map[bool]string{true: " ORDER BY ", false: ", "}[i == 0])
+	q.Write(" ORDER BY ")
+	for _, o := range order {
 		o.write(q, row)
-		q.Write(o.direction)
+		q.Write(o.direction, ", ")
 	}
+	q.Write(row, ".rowid")
 }
 
 // source writes FROM and WHERE.
