@@ -33,33 +33,58 @@ func (s *server) signed(w http.ResponseWriter, r *http.Request) {
 		renderREST(w, r, err)
 		return
 	}
-	serveContent(w, r, content)
+	s.serveContent(w, r, content)
 }
 
 // serveContent answers a GET or HEAD with content, or with as much of it as the
-// request's conditions and range ask for. The body is opened only if it is sent.
-func serveContent(w http.ResponseWriter, r *http.Request, c actions.Content) {
-	if c.Negotiated {
-		w.Header().Add("Vary", "Accept")
+// request's conditions and range ask for. Conditions are decided before content
+// that is not there yet is made, and the body is opened only if it is sent.
+func (s *server) serveContent(w http.ResponseWriter, r *http.Request, c actions.Content) {
+	varies(w.Header(), c)
+	facts := conditional.Facts{ETag: c.ETag, LastModified: c.LastModified, Size: c.Size}
+	d := conditional.Decide(r.Method, r.Header, facts)
+	if c.Finish != nil && d.Answer != conditional.NotModified && d.Answer != conditional.Failed {
+		finished, err := c.Finish(r.Context())
+		if err != nil {
+			renderREST(w, r, err)
+			return
+		}
+		c, facts.Size = finished, finished.Size
+		d = conditional.Decide(r.Method, r.Header, facts)
 	}
-	d := conditional.Decide(r.Method, r.Header, conditional.Facts{ETag: c.ETag, LastModified: c.LastModified, Size: c.Size})
+	s.answerContent(w, r, c, d)
+}
+
+func (s *server) answerContent(w http.ResponseWriter, r *http.Request, c actions.Content, d conditional.Decision) {
 	switch d.Answer {
 	case conditional.NotModified:
 		validators(w.Header(), c)
 		w.WriteHeader(d.Status())
 	case conditional.Failed:
-		fail(w, r, d.Status(), actions.Errorf(actions.Conflict, "the file is no longer what the request's condition says"))
+		fail(w, r, d.Status(), errCondition)
 	case conditional.Unsatisfiable:
 		w.Header().Set("Content-Range", d.ContentRange(c.Size))
 		fail(w, r, d.Status(), actions.Errorf(actions.BadRequest, "the range lies outside of the file").With("size", c.Size))
 	default:
-		sendContent(w, r, c, d)
+		s.sendContent(w, r, c, d)
+	}
+}
+
+var errCondition = actions.Errorf(actions.Conflict, "the file is no longer what the request's condition says")
+
+// varies says what the answer depends on, errors included.
+func varies(h http.Header, c actions.Content) {
+	if c.Negotiated {
+		h.Add("Vary", "Accept")
+	}
+	if len(c.Vary) > 0 {
+		h.Add("Vary", strings.Join(c.Vary, ", "))
 	}
 }
 
 // sendContent opens the body before it promises anything: until then a failure
 // can still be told.
-func sendContent(w http.ResponseWriter, r *http.Request, c actions.Content, d conditional.Decision) {
+func (s *server) sendContent(w http.ResponseWriter, r *http.Request, c actions.Content, d conditional.Decision) {
 	if r.Method == http.MethodHead || d.Length == 0 {
 		describe(w.Header(), c, d)
 		w.WriteHeader(d.Status())
@@ -79,7 +104,10 @@ func sendContent(w http.ResponseWriter, r *http.Request, c actions.Content, d co
 	defer body.Close()
 	describe(w.Header(), c, d)
 	w.WriteHeader(d.Status())
-	if err := transfer(w, body, d.Length, cancel); err != nil {
+	watch := time.AfterFunc(s.Stall, cancel)
+	defer watch.Stop()
+	alive := func() { watch.Reset(s.Stall) }
+	if err := transfer(w, body, d.Length, alive); err != nil {
 		_ = note(r, err)
 		panic(http.ErrAbortHandler) // an early end must not look like the end
 	}
@@ -89,6 +117,8 @@ func sendContent(w http.ResponseWriter, r *http.Request, c actions.Content, d co
 func validators(h http.Header, c actions.Content) {
 	set(h, "ETag", c.ETag)
 	set(h, "Cache-Control", c.CacheControl)
+	set(h, "Surrogate-Key", c.SurrogateKey)
+	set(h, "Surrogate-Control", c.SurrogateControl)
 	if !c.LastModified.IsZero() {
 		h.Set("Last-Modified", c.LastModified.UTC().Format(http.TimeFormat))
 	}
@@ -126,16 +156,14 @@ func active(contentType string) bool {
 // pieces are reused: a download needs one buffer, however large the file.
 var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// transfer copies exactly length bytes. A source that stands still is given up
-// by cancel; the writer watches over the client.
-func transfer(w io.Writer, body io.Reader, length int64, cancel context.CancelFunc) error {
-	watch := time.AfterFunc(stall, cancel)
-	defer watch.Stop()
+// transfer copies exactly length bytes and calls alive with each piece of the
+// source's; the writer watches over the client.
+func transfer(w io.Writer, body io.Reader, length int64, alive func()) error {
 	piece, _ := pieces.Get().(*[64 << 10]byte)
 	defer pieces.Put(piece)
 	for left := length; left > 0; {
 		n, err := body.Read(piece[:min(left, int64(len(piece)))])
-		watch.Reset(stall)
+		alive()
 		if n > 0 {
 			left -= int64(n)
 			if _, err := w.Write(piece[:n]); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -149,3 +150,59 @@ func TestAnAnswerOutlivesTheReadDeadline(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// TestWhoStandsStillIsGivenUp: the store that sends no more, and the client
+// that takes no more.
+func TestWhoStandsStillIsGivenUp(t *testing.T) {
+	endless := file("")
+	endless.Size = 1 << 40
+	for name, body := range map[string]func(ctx context.Context) io.ReadCloser{
+		"the store":  func(ctx context.Context) io.ReadCloser { return io.NopCloser(&waiting{ctx: ctx}) },
+		"the client": func(context.Context) io.ReadCloser { return io.NopCloser(zeros{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := endless
+			c.Open = func(ctx context.Context, _, _ int64) (io.ReadCloser, error) { return body(ctx), nil }
+			o := options()
+			o.Stall = 100 * time.Millisecond
+			ended := make(chan struct{})
+			h := handlers.New(&stub{content: c}, o)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				defer close(ended)
+				h.ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			_, _ = io.WriteString(conn, "GET "+link+" HTTP/1.1\r\nHost: x\r\n\r\n")
+			select {
+			case <-ended:
+			case <-time.After(5 * time.Second):
+				t.Error("the request goes on")
+			}
+		})
+	}
+}
+
+// waiting is a body of which a piece comes, and then nothing.
+type waiting struct {
+	ctx  context.Context
+	sent bool
+}
+
+func (b *waiting) Read(p []byte) (int, error) {
+	if !b.sent {
+		b.sent = true
+		return len(p), nil
+	}
+	<-b.ctx.Done()
+	return 0, b.ctx.Err()
+}
+
+// zeros is a body without end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 	"go.uber.org/zap"
@@ -68,6 +69,9 @@ type Options struct {
 	// Version is what /version answers.
 	Version string
 	CORS    CORS
+	// Stall is how long a client or the store may stand still in the middle of a
+	// body before it is given up; 0 is 30 seconds.
+	Stall time.Duration
 }
 
 // server holds what the handlers share.
@@ -78,6 +82,9 @@ type server struct {
 
 // New returns the whole HTTP surface.
 func New(service Service, o Options) http.Handler {
+	if o.Stall <= 0 {
+		o.Stall = defaultStall
+	}
 	s := &server{Options: o, service: service}
 	r := chi.NewRouter()
 	r.Use(s.observe, survive(renderREST))

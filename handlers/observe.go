@@ -23,7 +23,7 @@ import (
 func (s *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		rec := &record{id: requestID(r.Header.Get("X-Request-Id"))}
+		rec := &record{id: requestID(r.Header.Get("X-Request-Id")), stall: s.Stall}
 		w.Header().Set("X-Request-Id", rec.id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		out := &writer{ResponseWriter: w, record: rec, deadline: http.NewResponseController(w)}

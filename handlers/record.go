@@ -12,6 +12,7 @@ import (
 // its one line in the log.
 type record struct {
 	id     string // of the request, safe to print
+	stall  time.Duration
 	action string
 	role   string
 	err    *actions.Error // what it was refused with
@@ -22,12 +23,15 @@ type record struct {
 
 type recordKey struct{}
 
+// defaultStall is how long a client or the store may stand still.
+const defaultStall = 30 * time.Second
+
 // recordOf returns the request's record; without the middleware, one that nobody reads.
 func recordOf(r *http.Request) *record {
 	if rec, ok := r.Context().Value(recordKey{}).(*record); ok {
 		return rec
 	}
-	return &record{}
+	return &record{stall: defaultStall}
 }
 
 func withRecord(r *http.Request, rec *record) *http.Request {
@@ -50,9 +54,6 @@ type writer struct {
 	moved    time.Time
 }
 
-// stall is how long a client or the store may stand still before it is given up.
-const stall = 30 * time.Second
-
 func (w *writer) WriteHeader(status int) {
 	if w.record.status == 0 && status >= http.StatusOK {
 		w.record.status = status
@@ -74,13 +75,13 @@ func (w *writer) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController find what the server can do.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// move shifts the deadline, once a second at most. The server itself clears it
+// move shifts the deadline, not for every piece. The server itself clears it
 // after the answer.
 func (w *writer) move() {
 	now := time.Now()
-	if now.Sub(w.moved) < time.Second {
+	if now.Sub(w.moved) < w.record.stall/16 {
 		return
 	}
 	w.moved = now
-	_ = w.deadline.SetWriteDeadline(now.Add(stall)) // tests' writers have none
+	_ = w.deadline.SetWriteDeadline(now.Add(w.record.stall)) // tests' writers have none
 }

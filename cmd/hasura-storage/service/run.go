@@ -46,12 +46,21 @@ func Run(ctx context.Context, getenv func(string) string, log *zap.Logger, ready
 	if err != nil {
 		return fmt.Errorf("BIND %s: %w", c.bind, err)
 	}
-	server := c.server(service, log)
+	p := process{server: c.server(service, log), listener: listener, service: service, storage: storage, log: log}
 	log.Info("listening", zap.Stringer("address", listener.Addr()), zap.String("version", Version()))
 	if ready != nil {
 		ready <- listener.Addr()
 	}
-	return serve(ctx, server, listener, service, storage, log)
+	return p.serve(ctx)
+}
+
+// process is what runs, and what has to end.
+type process struct {
+	server   *http.Server
+	listener net.Listener
+	service  *swept
+	storage  *actions.Storage
+	log      *zap.Logger
 }
 
 // storage wires the use cases. It talks to nobody.
@@ -98,35 +107,35 @@ func (c *config) server(service handlers.Service, log *zap.Logger) *http.Server 
 
 // serve returns when everything has ended. Requests keep their contexts while
 // the service stops: they are to end, not to be cut.
-func serve(ctx context.Context, server *http.Server, listener net.Listener, service *swept, storage *actions.Storage, log *zap.Logger) error {
+func (p process) serve(ctx context.Context) error {
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
 	var watchers sync.WaitGroup
-	watchers.Go(func() { untilReady(watching, storage.Ready, readyPause, log) })
-	watchers.Go(func() { service.watch(watching, log) })
+	watchers.Go(func() { untilReady(watching, p.storage.Ready, readyPause, p.log) })
+	watchers.Go(func() { p.service.watch(watching, p.log) })
 
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- p.server.Serve(p.listener) }()
 	var err error
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		log.Info("stopping")
+		p.log.Info("stopping")
 	}
 	stopWatching()
 	watchers.Wait()
-	return errors.Join(err, stop(server, storage)) //nolint:contextcheck // ctx has ended
+	return errors.Join(err, p.stop()) //nolint:contextcheck // ctx has ended
 }
 
 // stop ends what takes new work first, then the work.
-func stop(server *http.Server, storage *actions.Storage) error {
+func (p process) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	err := server.Shutdown(ctx)
+	err := p.server.Shutdown(ctx)
 	if err != nil {
-		_ = server.Close() // clients that are still reading are cut
+		_ = p.server.Close() // clients that are still reading are cut
 	}
-	if closing := storage.Close(ctx); closing != nil {
+	if closing := p.storage.Close(ctx); closing != nil {
 		err = errors.Join(err, fmt.Errorf("detached work was stopped: %w", closing))
 	}
 	return err
