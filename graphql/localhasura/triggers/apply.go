@@ -57,6 +57,7 @@ func (e *Engine) Apply(ctx context.Context, m *metadata.Metadata, tables *catalo
 		return nil, err
 	}
 	e.config.Store(c)
+	e.planned.Store(nil)
 	e.Wake()
 	return bad, e.planCron(ctx)
 }

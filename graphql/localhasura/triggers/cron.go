@@ -16,8 +16,17 @@ import (
 // many; here they are filled up when half of them are left.
 const ahead = 100
 
+// planInterval is how often the plan is looked at: far less than the hours
+// or minutes that it reaches ahead.
+const planInterval = 30 * time.Second
+
 // planCron writes the events to come.
 func (e *Engine) planCron(ctx context.Context) error {
+	now := e.now()
+	if last := e.planned.Load(); last != nil && now.Sub(*last).Abs() < planInterval {
+		return nil
+	}
+	e.planned.Store(&now)
 	for _, t := range e.config.Load().crons {
 		if err := e.planTrigger(ctx, t); err != nil {
 			return fmt.Errorf("cron trigger %q: %w", t.Name, err)
@@ -83,14 +92,14 @@ func (e *Engine) deliverCron(ctx context.Context) error {
 }
 
 func (e *Engine) claimCron(ctx context.Context, limit int) ([]cronEvent, error) {
-	args := []any{text(e.now()), jsonText(e.pausedNames())}
+	args := e.moment()
 	if due, err := e.any(ctx, dueCron, args...); err != nil || !due {
 		return nil, err
 	}
 	var out []cronEvent
 	err := e.db.Write(ctx, "", func(tx *store.Tx) error {
 		rows, err := tx.QueryContext(ctx, `UPDATE "hdb_catalog.hdb_cron_events" SET status = 'locked'
-			WHERE id IN (`+dueCron+` ORDER BY scheduled_time LIMIT ?3)
+			WHERE id IN (`+dueCron+` ORDER BY scheduled_time LIMIT ?4)
 			RETURNING id, trigger_name, scheduled_time, tries`, append(args, limit)...)
 		if err != nil {
 			return err
@@ -108,9 +117,9 @@ func (e *Engine) claimCron(ctx context.Context, limit int) ([]cronEvent, error) 
 	return out, err
 }
 
-// dueCron takes the time and the paused names.
+// dueCron takes the parameters of moment.
 const dueCron = `SELECT id FROM "hdb_catalog.hdb_cron_events" WHERE status = 'scheduled' AND scheduled_time <= ?1
-	AND (next_retry_at IS NULL OR next_retry_at <= ?1) AND trigger_name NOT IN (SELECT value FROM json_each(?2))`
+	AND (next_retry_at IS NULL OR next_retry_at <= ?1) AND trigger_name NOT IN (SELECT value FROM json_each(?3))`
 
 // deliverOneCron posts an event, unless it is older than the tolerance.
 func (e *Engine) deliverOneCron(c cronEvent) {

@@ -46,6 +46,7 @@ type Engine struct {
 	now      func() time.Time
 	interval time.Duration
 	client   *http.Client
+	planned  atomic.Pointer[time.Time] // when cron events were planned last; nil = plan now
 
 	config  atomic.Pointer[config]
 	paused  sync.Map // names of triggers whose delivery waits
@@ -140,13 +141,19 @@ func (e *Engine) Close() {
 }
 
 // round does what is due now. A failure is logged; the next round tries again.
+// Usually nothing is due, which one query tells: rounds follow every mutation.
 func (e *Engine) round(ctx context.Context) {
+	if err := e.planCron(ctx); err != nil && ctx.Err() == nil {
+		e.log.Error("triggers: cannot plan cron events", zap.Error(err))
+	}
+	if due, err := e.any(ctx, anyNotes+" UNION ALL "+dueEvents+" UNION ALL "+dueCron, e.moment()...); err == nil && !due {
+		return
+	}
 	steps := []struct {
 		name string
 		do   func(context.Context) error
 	}{
 		{"flush changes", e.flushAll},
-		{"plan cron events", e.planCron},
 		{"deliver events", e.deliverEvents},
 		{"deliver cron events", e.deliverCron},
 	}

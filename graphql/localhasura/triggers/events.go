@@ -49,14 +49,20 @@ func (e *Engine) deliverEvents(ctx context.Context) error {
 
 const pending = `delivered = 0 AND error = 0 AND archived = 0`
 
-// dueEvents takes the time, the time of stale locks, and the paused names.
+// moment are the parameters of what is due: the time, the time of stale
+// locks, and the names of paused triggers.
+func (e *Engine) moment() []any {
+	now := e.now()
+	return []any{text(now), text(now.Add(-staleLock)), jsonText(e.pausedNames())}
+}
+
+// dueEvents takes the parameters of moment.
 const dueEvents = `SELECT id FROM "hdb_catalog.event_log" WHERE ` + pending + `
 	AND (locked IS NULL OR locked < ?2) AND (next_retry_at IS NULL OR next_retry_at <= ?1)
 	AND trigger_name NOT IN (SELECT value FROM json_each(?3))`
 
 func (e *Engine) claimEvents(ctx context.Context, limit int) ([]queued, error) {
-	now := e.now()
-	args := []any{text(now), text(now.Add(-staleLock)), jsonText(e.pausedNames())}
+	args := e.moment()
 	if due, err := e.any(ctx, dueEvents, args...); err != nil || !due {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (e *Engine) Flush(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-const anyNotes = `SELECT 'yes' FROM "hdb_catalog.event_capture" LIMIT 1`
+const anyNotes = `SELECT 'yes' FROM "hdb_catalog.event_capture"`
 
 // flushAll is Flush in a transaction of its own.
 func (e *Engine) flushAll(ctx context.Context) error {
