@@ -23,7 +23,7 @@ func TestReadmeStory(t *testing.T) {
 	}
 	dir := t.TempDir()
 	stack := startStack(t, t.TempDir())
-	link(t, stack.binary, filepath.Join(dir, "bin", "dev"))
+	link(t, binary(t), filepath.Join(dir, "bin", "dev"))
 	link(t, abs(t, "../../actions"), filepath.Join(dir, "actions"))
 
 	story := shellBlocks(readme(t))

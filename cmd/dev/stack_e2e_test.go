@@ -151,18 +151,20 @@ func pageAndHasura(t *testing.T, c *child) {
 // TestBytesGoWithRows deletes in all the ways in which a row can go.
 func TestBytesGoWithRows(t *testing.T) {
 	stack := startStack(t, t.TempDir())
-	const rows = 500
-	for name, mutation := range map[string]string{
-		"all rows of a bucket at once": `mutation { deleteFiles(where: {bucketId: {_eq: "many"}}) { affected_rows } }`,
-		"a bucket with all its rows":   `mutation { deleteBucket(id: "many") { id } }`,
+	for name, tt := range map[string]struct {
+		rows     int
+		mutation string
+	}{
+		"500 rows at once":           {500, `mutation { deleteFiles(where: {bucketId: {_eq: "many"}}) { affected_rows } }`},
+		"a bucket with all its rows": {50, `mutation { deleteBucket(id: "many") { id } }`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stack.ask(t, admin, `mutation { insertBucket(object: {id: "many"}) { id } }`, nil)
-			stack.fill(t, "many", rows)
-			if got := len(stack.objects(t)); got < rows {
-				t.Fatalf("the store has %d objects, want %d at least", got, rows)
+			stack.fill(t, "many", tt.rows)
+			if got := len(stack.objects(t)); got < tt.rows {
+				t.Fatalf("the store has %d objects, want %d at least", got, tt.rows)
 			}
-			if a := stack.ask(t, admin, mutation, nil); a.code() != "" {
+			if a := stack.ask(t, admin, tt.mutation, nil); a.code() != "" {
 				t.Fatal(a.Errors)
 			}
 			stack.empty(t, 30*time.Second)
@@ -247,4 +249,16 @@ func TestOneStackForOneFolder(t *testing.T) {
 	if !strings.Contains(second.output.String(), "another stack uses this folder") {
 		t.Errorf("the second said %s", second.output)
 	}
+}
+
+// TestGoRunEnds: go run does not pass SIGTERM on to what it runs.
+func TestGoRunEnds(t *testing.T) {
+	c := launchCommand(t, exec.Command("go", "run", "-tags", "nodynamic", "."), t.TempDir())
+	select {
+	case <-c.output.ready:
+	case <-time.After(startLimit):
+		t.Errorf("the stack is not ready:\n%s", c.output)
+	}
+	c.end(t, syscall.SIGTERM)
+	c.nothingLeft(t)
 }

@@ -21,11 +21,11 @@ const startLimit = 4 * time.Minute
 
 // child is the real program, running as a user would run it.
 type child struct {
-	binary                 string
 	hasura, store, service string // host:port
 	process                *exec.Cmd
 	ended                  chan struct{}
 	output                 *transcript
+	killed                 bool
 }
 
 // startStack starts the stack with its data in dir, on free ports, and waits until it is ready.
@@ -49,9 +49,15 @@ func startStack(t *testing.T, dir string, env ...string) *child {
 // over the free ports.
 func launch(t *testing.T, dir string, env ...string) *child {
 	t.Helper()
-	c := &child{binary: binary(t), hasura: freeAddr(t), store: freeAddr(t), service: freeAddr(t),
-		ended: make(chan struct{}), output: newTranscript("A first mutation")}
-	c.process = exec.Command(c.binary)
+	return launchCommand(t, exec.Command(binary(t)), dir, env...)
+}
+
+func launchCommand(t *testing.T, command *exec.Cmd, dir string, env ...string) *child {
+	t.Helper()
+	c := &child{
+		hasura: freeAddr(t), store: freeAddr(t), service: freeAddr(t),
+		process: command, ended: make(chan struct{}), output: newTranscript("A first mutation"),
+	}
 	c.process.Env = append(os.Environ(), "DEV_DATA="+dir, "DEV_HASURA_ADDR="+c.hasura, "DEV_S3_ADDR="+c.store, "BIND="+c.service)
 	c.process.Env = append(c.process.Env, env...)
 	c.process.Stdout, c.process.Stderr = c.output, c.output
@@ -62,9 +68,13 @@ func launch(t *testing.T, dir string, env ...string) *child {
 	return c
 }
 
-// stop ends the stack as Ctrl-C does and checks that nothing of it is left.
+// stop ends the stack as Ctrl-C does and checks that nothing of it is left. One
+// that a test killed is left alone.
 func (c *child) stop(t *testing.T) {
 	t.Helper()
+	if c.killed {
+		return
+	}
 	c.end(t, syscall.SIGTERM)
 	if !c.process.ProcessState.Success() {
 		t.Errorf("the stack ended with %v:\n%s", c.process.ProcessState, c.output)
@@ -74,6 +84,7 @@ func (c *child) stop(t *testing.T) {
 
 func (c *child) end(t *testing.T, signal syscall.Signal) {
 	t.Helper()
+	c.killed = signal == syscall.SIGKILL
 	_ = c.process.Process.Signal(signal) // it may have ended already
 	select {
 	case <-c.ended:

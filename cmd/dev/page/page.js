@@ -20,8 +20,8 @@ async function gql(query, variables = {}) {
 }
 
 function record(query, variables, body, took) {
-  const text = query.replace(/\s+/g, ' ').trim()
-  const summary = element('summary', { textContent: `${me.name}: ${text.slice(0, 90)} – ${Math.round(took)} ms` })
+  const field = query.match(/\{\s*(\w+)/)[1]
+  const summary = element('summary', { textContent: `${me.name}: ${field} – ${Math.round(took)} ms` })
   if (body.errors) summary.className = 'bad'
   const details = element('details', {}, summary,
     element('pre', { textContent: `${query.trim()}\n\n${JSON.stringify(variables, null, 1)}` }),
