@@ -114,6 +114,6 @@ func (e *execution) actionRelation(ctx context.Context, node schema.ActionRelati
 			return "null", nil
 		}
 	}
-	text, err := e.read(ctx, plan.Matching(e.session.Vars, node, s, values))
+	text, err := e.read(ctx, plan.Matching(e.as(), node, s, values))
 	return strings.TrimSpace(text), err
 }

@@ -79,7 +79,7 @@ func (e *execution) field(ctx context.Context, s *document.Selection) (string, *
 	}
 	switch node := s.Field.Node.(type) {
 	case schema.SelectRoot, schema.AggregateRoot:
-		return e.read(ctx, plan.Read(e.session.Vars, s))
+		return e.read(ctx, plan.Read(e.as(), s))
 	case schema.ActionRoot:
 		return e.action(ctx, node, s)
 	case schema.IntrospectionRoot:
@@ -100,6 +100,11 @@ func (e *execution) read(ctx context.Context, q *plan.Query) (string, *qerr.Erro
 		return "", pgerror.Read(err, e.state.model.Catalog, nil).Error("$")
 	}
 	return text, nil
+}
+
+// as is the session for which SQL is written.
+func (e *execution) as() plan.Session {
+	return plan.Session{Vars: e.session.Vars, Stringify: e.server.stringify}
 }
 
 // tablesOnly reports whether all root fields write tables, which makes them one
@@ -139,7 +144,7 @@ func (e *execution) write(ctx context.Context, fn func(*mutate.Runner) (string, 
 	var text string
 	err := e.server.db.Write(ctx, jsonText(e.session.Vars), func(tx *store.Tx) error {
 		var refused *qerr.Error
-		if text, refused = fn(&mutate.Runner{Tx: tx, Vars: e.session.Vars, Catalog: e.state.model.Catalog}); refused != nil {
+		if text, refused = fn(&mutate.Runner{Tx: tx, Session: e.as(), Catalog: e.state.model.Catalog}); refused != nil {
 			return refused
 		}
 		return e.server.triggers.Flush(ctx, tx)

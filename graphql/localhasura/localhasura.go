@@ -66,6 +66,8 @@ type Server struct {
 	state    atomic.Pointer[state]
 	applying sync.Mutex // held while metadata changes
 	docs     documents
+	// stringify is HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES.
+	stringify bool
 }
 
 // Open starts a server: it opens the database, runs what has not run yet,
@@ -98,6 +100,10 @@ func (s *Server) open(ctx context.Context) (err error) {
 	if s.auth, err = auth.New(s.config.Env); err != nil {
 		return err
 	}
+	if err := refusedSettings(s.config.Env); err != nil {
+		return err
+	}
+	s.stringify = s.config.Env("HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES") == "true"
 	md, err := metadata.Load(s.config.Metadata)
 	if err != nil {
 		return err

@@ -76,17 +76,67 @@ func Read(ctx context.Context, db Queryer) (*Catalog, error) {
 	}
 	defer rows.Close()
 	c := &Catalog{tables: map[string]*Table{}, Skipped: map[string]string{}}
+	var views []string
 	for rows.Next() {
 		var kind, name, table, ddl string
 		if err := rows.Scan(&kind, &name, &table, &ddl); err != nil {
 			return nil, fmt.Errorf("read the schema: %w", err)
 		}
-		if !internal(name) {
+		switch {
+		case internal(name):
+		case kind == "view":
+			views = append(views, name)
+		default:
 			c.add(kind, name, table, ddl)
 		}
 	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
 	c.resolve()
-	return c, rows.Err()
+	return c, c.addViews(ctx, db, views)
+}
+
+// addViews reads the columns of views; they have no constraints.
+func (c *Catalog) addViews(ctx context.Context, db Queryer, names []string) error {
+	for _, name := range names {
+		t, err := readView(ctx, db, name)
+		if err != nil {
+			c.Skipped[name] = err.Error()
+			continue
+		}
+		c.tables[name] = t
+	}
+	return nil
+}
+
+// readView takes the types that SQLite knows: those of columns that a view
+// hands through, or of its casts.
+func readView(ctx context.Context, db Queryer, sqlName string) (*Table, error) {
+	rows, err := db.QueryContext(ctx, "SELECT name, type FROM pragma_table_info(?) ORDER BY cid", sqlName)
+	if err != nil {
+		return nil, fmt.Errorf("read view %q: %w", sqlName, err)
+	}
+	defer rows.Close()
+	schema, name := splitName(sqlName)
+	t := &Table{Schema: schema, Name: name, SQLName: sqlName, View: true, byName: map[string]*Column{}}
+	for rows.Next() {
+		var column, declared string
+		if err := rows.Scan(&column, &declared); err != nil {
+			return nil, fmt.Errorf("read view %q: %w", sqlName, err)
+		}
+		typ, ok := pgtype.Parse(declared)
+		if !ok {
+			return nil, unknownType(declared, column, t)
+		}
+		c := &Column{Name: column, Type: typ, Generated: true}
+		t.Columns, t.byName[column] = append(t.Columns, c), c
+	}
+	return t, rows.Err()
+}
+
+func unknownType(declared, column string, t *Table) error {
+	return fmt.Errorf("the type %q of column %q of table %q is not supported by the local Hasura: use a real one", declared, column, t.FullName())
 }
 
 func internal(name string) bool {
@@ -98,10 +148,6 @@ func (c *Catalog) add(kind, name, table, ddl string) {
 		if t := c.tables[table]; t != nil {
 			t.addIndex(name, ddl)
 		}
-		return
-	}
-	if kind == "view" {
-		c.Skipped[name] = "views are not supported by the local Hasura: use a real one"
 		return
 	}
 	t, err := parseTable(name, ddl)

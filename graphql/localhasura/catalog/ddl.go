@@ -73,7 +73,7 @@ func (p *parser) columnDef(tokens []token) error {
 	}
 	typ, ok := pgtype.Parse(declared)
 	if !ok {
-		return fmt.Errorf("the type %q of column %q of table %q is not supported by the local Hasura: use a real one", declared, name, p.table.FullName())
+		return unknownType(declared, name, p.table)
 	}
 	p.column = &Column{Name: name, Type: typ}
 	p.table.Columns = append(p.table.Columns, p.column)

@@ -25,7 +25,7 @@ func (r *Runner) delete(ctx context.Context, node schema.DeleteRoot, s *document
 	if err != nil || len(rowids) == 0 {
 		return text, err
 	}
-	q := plan.NewQuery(r.Vars)
+	q := plan.NewQuery(r.Session)
 	q.Write("DELETE FROM ", catalog.Quote(node.View.DB.SQLName), " WHERE rowid IN ")
 	bindRows(q, rowids)
 	_, err = r.change(ctx, q, node.View.DB, "$")
@@ -33,7 +33,7 @@ func (r *Runner) delete(ctx context.Context, node schema.DeleteRoot, s *document
 }
 
 func (r *Runner) doomed(ctx context.Context, node schema.DeleteRoot, s *document.Selection) ([]int64, *qerr.Error) {
-	q := plan.NewQuery(r.Vars)
+	q := plan.NewQuery(r.Session)
 	row := q.Alias()
 	q.Write("SELECT ", row, ".rowid FROM ", catalog.Quote(node.View.DB.SQLName), " AS ", row, " WHERE ")
 	if node.ByPK {

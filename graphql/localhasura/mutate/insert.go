@@ -168,7 +168,7 @@ func (r *Runner) insertPlain(ctx context.Context, i *inserting, values []value) 
 }
 
 func (r *Runner) insertSQL(i *inserting, values []value, update bool) *plan.Query {
-	q := plan.NewQuery(r.Vars)
+	q := plan.NewQuery(r.Session)
 	q.Write("INSERT INTO ", catalog.Quote(i.view.DB.SQLName), " AS ", targetAlias, " (")
 	for n, v := range values {
 		if n > 0 {

@@ -22,7 +22,7 @@ import (
 // Runner runs mutations of one request.
 type Runner struct {
 	Tx      *store.Tx
-	Vars    plan.Vars
+	Session plan.Session
 	Catalog *catalog.Catalog
 }
 
@@ -80,7 +80,7 @@ func (r *Runner) rows(ctx context.Context, w written, sub []*document.Selection)
 	if len(w.rowids) == 0 {
 		return "[]", nil
 	}
-	return r.text(ctx, plan.Returning(r.Vars, w.view, sub, w.rowids), w.view.DB, "$")
+	return r.text(ctx, plan.Returning(r.Session, w.view, sub, w.rowids), w.view.DB, "$")
 }
 
 // firstRow answers the only written row, or null.
@@ -138,7 +138,7 @@ func (r *Runner) check(ctx context.Context, t *catalog.Table, check schema.Expr,
 	if check == nil || len(rowids) == 0 {
 		return nil
 	}
-	q := plan.NewQuery(r.Vars)
+	q := plan.NewQuery(r.Session)
 	row := q.Alias()
 	q.Write("SELECT ", row, ".rowid FROM ", catalog.Quote(t.SQLName), " AS ", row, " WHERE ", row, ".rowid IN ")
 	bindRows(q, rowids)

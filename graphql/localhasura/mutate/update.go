@@ -65,7 +65,7 @@ func (r *Runner) updateRows(ctx context.Context, u *updating) (written, *qerr.Er
 	if err != nil || len(set) == 0 {
 		return w, err
 	}
-	q := plan.NewQuery(r.Vars)
+	q := plan.NewQuery(r.Session)
 	row := q.Alias()
 	q.Write("UPDATE ", catalog.Quote(u.view.DB.SQLName), " AS ", row, " SET ")
 	for i, a := range set {

@@ -167,7 +167,7 @@ func (q *Query) operator(left func(), t pgtype.Type, c schema.Compare) {
 
 func (q *Query) isNull(c schema.Compare) bool {
 	if c.Operand.Session != "" {
-		text, _ := q.Session(c.Operand.Session)
+		text, _ := q.variable(c.Operand.Session)
 		return text == "true" || text == "t"
 	}
 	return c.Operand.Value == true
@@ -192,7 +192,7 @@ func (q *Query) elements(o schema.Operand, t pgtype.Type, path string) any {
 	stored := []any{}
 	switch {
 	case o.Session != "":
-		text, ok := q.Session(o.Session)
+		text, ok := q.variable(o.Session)
 		if !ok {
 			return nil
 		}

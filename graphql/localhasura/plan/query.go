@@ -13,13 +13,17 @@ import (
 	"hasura-storage/graphql/localhasura/schema"
 )
 
-// Vars are a session's variables by lower-case name.
-type Vars map[string]string
+// Session is for whom a statement is written.
+type Session struct {
+	Vars map[string]string // session variables by lower-case name
+	// Stringify writes bigint, numeric and double precision as JSON strings.
+	Stringify bool
+}
 
 // Query is a SQL statement being written. Parts are written in the order of
 // the text, so that parameters line up.
 type Query struct {
-	vars    Vars
+	session Session
 	text    strings.Builder
 	args    []any
 	aliases int
@@ -27,7 +31,7 @@ type Query struct {
 }
 
 // NewQuery starts a statement for a session.
-func NewQuery(vars Vars) *Query { return &Query{vars: vars} }
+func NewQuery(s Session) *Query { return &Query{session: s} }
 
 // SQL returns the statement and its parameters, or the first reason why the
 // database would have refused it.
@@ -87,9 +91,9 @@ func DataException(err error, path string) *qerr.Error {
 	return qerr.New(qerr.DataException, err.Error()).At(path)
 }
 
-// Session reads a session variable; a missing one fails the statement.
-func (q *Query) Session(name string) (string, bool) {
-	v, ok := q.vars[name]
+// variable reads a session variable; a missing one fails the statement.
+func (q *Query) variable(name string) (string, bool) {
+	v, ok := q.session.Vars[name]
 	if !ok {
 		q.Fail(qerr.Newf(qerr.NotFound, "missing session variable: %q", name))
 	}
@@ -101,7 +105,7 @@ func (q *Query) Operand(o schema.Operand, t pgtype.Type, path string) any {
 	if o.Session == "" {
 		return q.Store(t, o.Value, path)
 	}
-	text, ok := q.Session(o.Session)
+	text, ok := q.variable(o.Session)
 	if !ok {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 
 // Read writes the statement of a root field that reads a table. It answers one
 // row of one text: the field's JSON, NULL for null.
-func Read(vars Vars, s *document.Selection) *Query {
-	q := NewQuery(vars)
+func Read(as Session, s *document.Selection) *Query {
+	q := NewQuery(as)
 	q.Write("SELECT ")
 	switch node := s.Field.Node.(type) {
 	case schema.SelectRoot:
@@ -50,8 +50,8 @@ func (q *Query) Key(alias string, values []document.Member) {
 // Returning writes a statement that answers the rows with the given rowids, in
 // that order, as a JSON array. The role's columns apply, its row filter does
 // not: that is Hasura's rule for the rows that a mutation answers.
-func Returning(vars Vars, v *schema.View, sub []*document.Selection, rowids []int64) *Query {
-	q := NewQuery(vars)
+func Returning(as Session, v *schema.View, sub []*document.Selection, rowids []int64) *Query {
+	q := NewQuery(as)
 	row := q.Alias()
 	q.Write("SELECT json_group_array(json(j)) FROM (SELECT ")
 	q.object(v, sub, row)
@@ -64,8 +64,8 @@ func Returning(vars Vars, v *schema.View, sub []*document.Selection, rowids []in
 
 // Matching writes a read of the related rows of an action's answer: those whose
 // columns have the given values.
-func Matching(vars Vars, node schema.ActionRelation, s *document.Selection, values []any) *Query {
-	q := NewQuery(vars)
+func Matching(as Session, node schema.ActionRelation, s *document.Selection, values []any) *Query {
+	q := NewQuery(as)
 	q.Write("SELECT ")
 	join := func(q *Query, row string) {
 		for i, c := range node.Columns {

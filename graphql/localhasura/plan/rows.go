@@ -74,7 +74,10 @@ func (q *Query) list(l listing, sub []*document.Selection) {
 	if l.plain() {
 		q.Write("(SELECT json_group_array(")
 		q.object(l.view, sub, row)
-		q.Write(" ORDER BY ", row, ".rowid)")
+		if !l.view.DB.View {
+			q.Write(" ORDER BY ", row, ".rowid")
+		}
+		q.Write(")")
 		q.source(l, row)
 		q.Write(")")
 		return
@@ -96,7 +99,7 @@ func (q *Query) ordered(l listing, row string, columns func()) {
 		q.Write("SELECT ")
 		columns()
 		q.source(l, row)
-		q.orderBy(l.order, row)
+		q.orderBy(l.view.DB, l.order, row)
 	}
 	q.Write(" LIMIT ")
 	if l.limit == nil {
@@ -121,7 +124,7 @@ func (q *Query) distinctOn(l listing, row string, columns func()) {
 		}
 		q.Column(row, c)
 	}
-	q.orderBy(l.order, row)
+	q.orderBy(l.view.DB, l.order, row)
 	q.Write(") AS hdb_nth, row_number() OVER (")
 	order := l.order
 	if len(order) == 0 {
@@ -129,7 +132,7 @@ func (q *Query) distinctOn(l listing, row string, columns func()) {
 			order = append(order, ordering{direction: orderSQL["asc"], write: func(q *Query, alias string) { q.Column(alias, c) }})
 		}
 	}
-	q.orderBy(order, row)
+	q.orderBy(l.view.DB, order, row)
 	q.Write(") AS hdb_place")
 	q.source(l, row)
 	q.Write(") WHERE hdb_nth = 1 ORDER BY hdb_place")
@@ -137,11 +140,15 @@ func (q *Query) distinctOn(l listing, row string, columns func()) {
 
 // orderBy writes ORDER BY; rows that are equal so far come in the order of
 // their insertion, which Postgres tends to as well and tests like to rely on.
-func (q *Query) orderBy(order []ordering, row string) {
+func (q *Query) orderBy(t *catalog.Table, order []ordering, row string) {
 	q.Write(" ORDER BY ")
 	for _, o := range order {
 		o.write(q, row)
 		q.Write(o.direction, ", ")
+	}
+	if t.View {
+		q.Write("NULL") // a view has no rowid
+		return
 	}
 	q.Write(row, ".rowid")
 }
@@ -271,7 +278,18 @@ func (q *Query) columnJSON(v *schema.View, c *schema.Column, s *document.Selecti
 	q.typed(c.DB.Type, cell)
 }
 
+// stringified are the types that HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES turns
+// into strings.
+var stringified = map[string]bool{"bigint": true, "numeric": true, "float8": true}
+
+// typed writes a value of a type in the form that Hasura prints.
 func (q *Query) typed(t pgtype.Type, value func()) {
+	if q.session.Stringify && stringified[t.GraphQL] {
+		q.Write("pg_number(")
+		value()
+		q.Write(")")
+		return
+	}
 	switch t.Class {
 	case pgtype.Boolean:
 		q.Write("json(CASE ")

@@ -7,6 +7,9 @@ func (b *builder) mutationRoots(v *View, mutation *Type) {
 			mutation.Fields = append(mutation.Fields, f)
 		}
 	}
+	if v.DB.View {
+		return
+	}
 	if v.Insert != nil && b.allowsBackend(v.Insert.BackendOnly) {
 		b.insertRoots(v, add)
 	}
@@ -82,7 +85,7 @@ func (b *builder) insertInput(v *View) *Ref {
 			t.Inputs = append(t.Inputs, ownValue(b, c))
 		}
 		for _, r := range v.Relations {
-			if target := b.schema.View(r.Target); target.Insert != nil {
+			if target := b.schema.View(r.Target); target.Insert != nil && !target.DB.View {
 				t.Inputs = append(t.Inputs, &Input{Name: r.Name, Type: b.nestedInput(r, target), Node: RelatedInput{r, target}})
 			}
 		}

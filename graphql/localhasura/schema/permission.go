@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -131,6 +132,10 @@ func (m *Model) permissions(t *Tracked) {
 			t.select_[p.Role] = s
 		}
 	}
+	if t.DB.View {
+		m.refuseViewMutations(t)
+		return
+	}
 	for _, p := range t.Meta.InsertPermissions {
 		i, err := m.insertPermission(t, &p.Permission)
 		if m.accept(t, "insert_permission", p.Role, err, p.Permission) {
@@ -148,6 +153,13 @@ func (m *Model) permissions(t *Tracked) {
 		if m.accept(t, "delete_permission", p.Role, err, p.Permission) {
 			t.delete_[p.Role] = &Delete{Filter: filter, BackendOnly: p.Permission.BackendOnly}
 		}
+	}
+}
+
+// refuseViewMutations reports permissions to write through a view.
+func (m *Model) refuseViewMutations(t *Tracked) {
+	if len(t.Meta.InsertPermissions)+len(t.Meta.UpdatePermissions)+len(t.Meta.DeletePermissions) > 0 {
+		m.inconsistentIn(t, "table", t.Meta.Table.String(), errors.New("mutations of views are not supported by the local Hasura: use a real one"), t.Meta.Table)
 	}
 }
 
