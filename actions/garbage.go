@@ -41,7 +41,7 @@ func (s *Storage) workOff(ctx context.Context, rows []graphql.Garbage) error {
 	var ids, keys, files []string
 	owners := map[string]string{}
 	for _, row := range rows {
-		file := deref(row.File_id)
+		file := row.File_id
 		key := s.keys.of(file, row.Object_key)
 		ids, keys, files = append(ids, row.Id), append(keys, key), append(files, file)
 		owners[key] = file

@@ -21,6 +21,7 @@ import (
 	"github.com/Khan/genqlient/graphql"
 )
 
+//go:generate go run ./internal/schemagen
 //go:generate go tool genqlient genqlient.yaml
 
 // maxAnswer bounds an answer of Hasura's in bytes. The largest we ask for are

@@ -465,7 +465,7 @@ func (v *ForgetUploadResponse) GetDeleted() ForgetUploadDeletedStorage_uploads_m
 // Garbage includes the GraphQL fields of storage_garbage requested by the fragment Garbage.
 type Garbage struct {
 	Id         string  `json:"id"`
-	File_id    *string `json:"file_id"`
+	File_id    string  `json:"file_id"`
 	Object_key *string `json:"object_key"`
 }
 
@@ -473,7 +473,7 @@ type Garbage struct {
 func (v *Garbage) GetId() string { return v.Id }
 
 // GetFile_id returns Garbage.File_id, and is useful for accessing the field via an interface.
-func (v *Garbage) GetFile_id() *string { return v.File_id }
+func (v *Garbage) GetFile_id() string { return v.File_id }
 
 // GetObject_key returns Garbage.Object_key, and is useful for accessing the field via an interface.
 func (v *Garbage) GetObject_key() *string { return v.Object_key }
