@@ -9,7 +9,3 @@ import (
 func TestContractOnTheLocalServer(t *testing.T) {
 	s3test.Contract(t, s3test.Open(t, s3test.Local(t)))
 }
-
-func TestContractOnAnotherServer(t *testing.T) {
-	s3test.Contract(t, s3test.Open(t, s3test.Other(t)))
-}

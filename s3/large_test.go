@@ -129,7 +129,7 @@ func TestAStoreWithoutPartCopyGetsTheBytesStreamed(t *testing.T) {
 	}
 }
 
-// TestSixGiB moves real gigabytes: it takes half a minute and 12 GiB of disk.
+// TestSixGiB moves real gigabytes: it takes minutes and 12 GiB of disk.
 func TestSixGiB(t *testing.T) {
 	if os.Getenv("S3_TEST_LARGE") == "" {
 		t.Skip("moves 6 GiB: set S3_TEST_LARGE=1")

@@ -97,7 +97,7 @@ func TestSigningNeedsNoNetwork(t *testing.T) {
 		if _, err := signer.PresignPut(t.Context(), "k", time.Hour, s3.UploadTerms{Size: 1}); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(start); took > 50*time.Millisecond {
+		if took := time.Since(start); took > time.Second {
 			t.Errorf("signing took %s", took)
 		}
 	}

@@ -45,6 +45,10 @@ func run(args []string, getenv func(string) string, stdin io.Reader, stdout io.W
 	if err != nil {
 		return err
 	}
+	// A parent that is gone reads no output; there is still a folder to remove.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop() // last, since a signal after it kills
 	release, err := prepare(set.dir)
 	if err != nil {
 		return err
@@ -53,8 +57,6 @@ func run(args []string, getenv func(string) string, stdin io.Reader, stdout io.W
 	if set.scratch {
 		defer os.RemoveAll(set.dir)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	if set.withParent {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)

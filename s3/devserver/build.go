@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
 const moduleLine = "module hasura-storage"
@@ -58,7 +59,25 @@ func Build(ctx context.Context, cacheDir string, notices io.Writer) (string, err
 	if notices != nil {
 		fmt.Fprintln(notices, "Building the local S3 server. The first time takes a minute or two and downloads about 100 MB of Go modules.")
 	}
-	return binary, compile(ctx, source, binary)
+	if err := compile(ctx, source, binary); err != nil {
+		return "", err
+	}
+	prune(cacheDir)
+	return binary, nil
+}
+
+// kept is how long binaries of other sources stay, since several checkouts may
+// share the folder.
+const kept = 14 * 24 * time.Hour
+
+// prune removes old binaries, of 30 MB each. What cannot be removed stays.
+func prune(cacheDir string) {
+	binaries, _ := filepath.Glob(filepath.Join(cacheDir, "devs3-*"))
+	for _, binary := range binaries {
+		if info, err := os.Stat(binary); err == nil && time.Since(info.ModTime()) > kept {
+			_ = os.Remove(binary)
+		}
+	}
 }
 
 // findSource walks up from the working directory to the checkout.

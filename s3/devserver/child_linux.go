@@ -2,8 +2,10 @@ package devserver
 
 import "syscall"
 
-// childAttributes let the kernel end the child when this process dies, even by
-// a kill and even if the child no longer reads its standard input.
+// childAttributes let the kernel tell the child when this process dies, even by
+// a kill, besides the end of its standard input. It is told politely, so that
+// it can still remove its scratch folder. The process group keeps the
+// terminal's Ctrl-C away from it.
 func childAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

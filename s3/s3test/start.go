@@ -47,17 +47,6 @@ func Local(t testing.TB) s3.Options {
 	})
 }
 
-// Other returns the options of a fresh bucket on the server that the
-// environment names, or skips the test, saying what to set.
-func Other(t testing.TB) s3.Options {
-	t.Helper()
-	o, ok := other()
-	if !ok {
-		t.Skip("no second S3 server: set S3_TEST_ENDPOINT, S3_TEST_ACCESS_KEY, S3_TEST_SECRET_KEY")
-	}
-	return withBucket(t, o)
-}
-
 // Store opens the bucket of Start.
 func Store(t testing.TB) *s3.Store {
 	t.Helper()
