@@ -144,7 +144,7 @@ func (e *execution) write(ctx context.Context, fn func(*mutate.Runner) (string, 
 	var text string
 	err := e.server.db.Write(ctx, jsonText(e.session.Vars), func(tx *store.Tx) error {
 		var refused *qerr.Error
-		if text, refused = fn(&mutate.Runner{Tx: tx, Session: e.as(), Catalog: e.state.model.Catalog}); refused != nil {
+		if text, refused = fn(&mutate.Runner{Tx: tx, Session: e.as(), Catalog: e.state.model.Catalog, Flush: e.server.triggers.Flush}); refused != nil {
 			return refused
 		}
 		return e.server.triggers.Flush(ctx, tx)

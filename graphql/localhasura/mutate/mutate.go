@@ -24,6 +24,20 @@ type Runner struct {
 	Tx      *store.Tx
 	Session plan.Session
 	Catalog *catalog.Catalog
+	// Flush makes events of what changed so far. It runs between the parts of
+	// an update_many, each of which is a statement of its own; nil = nothing.
+	Flush func(context.Context, *store.Tx) error
+}
+
+// flush ends a statement for the event triggers.
+func (r *Runner) flush(ctx context.Context) *qerr.Error {
+	if r.Flush == nil {
+		return nil
+	}
+	if err := r.Flush(ctx, r.Tx); err != nil {
+		return qerr.Internalf(err, "database query error")
+	}
+	return nil
 }
 
 // Run runs one root field and answers its JSON.

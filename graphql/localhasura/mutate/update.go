@@ -41,6 +41,9 @@ func (r *Runner) updateMany(ctx context.Context, node schema.UpdateRoot, s *docu
 		if err != nil {
 			return "", err
 		}
+		if err := r.flush(ctx); err != nil {
+			return "", err
+		}
 		all = append(all, text)
 	}
 	return "[" + strings.Join(all, ",") + "]", nil
