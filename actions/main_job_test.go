@@ -82,6 +82,11 @@ func (s *stack) open(id, link string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if content.Finish != nil {
+		if content, err = content.Finish(s.t.Context()); err != nil {
+			return nil, err
+		}
+	}
 	body, err := content.Open(s.t.Context(), 0, 0)
 	if err != nil {
 		return nil, err

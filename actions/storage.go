@@ -51,6 +51,7 @@ type Storage struct {
 
 	keys        keys
 	links       links
+	queryKeys   []s3.QueryKey
 	maxDownload time.Duration
 	maxOpen     int
 
@@ -81,6 +82,7 @@ func New(o Options) (*Storage, error) {
 		now:         o.Now,
 		keys:        keys{root: o.RootFolder},
 		links:       links{base: o.PublicURL, keys: o.SigningKeys},
+		queryKeys:   queryKeys(o.Store, o.SigningKeys),
 		maxDownload: cmp.Or(o.MaxDownloadExpiration, time.Hour),
 		maxOpen:     cmp.Or(o.MaxOpenUploads, 10_000),
 

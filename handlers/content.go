@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,25 +38,28 @@ func (s *server) signed(w http.ResponseWriter, r *http.Request) {
 }
 
 // serveContent answers a GET or HEAD with content, or with as much of it as the
-// request's conditions and range ask for. Conditions are decided before content
-// that is not there yet is made, and the body is opened only if it is sent.
+// request's conditions and range ask for.
 func (s *server) serveContent(w http.ResponseWriter, r *http.Request, c actions.Content) {
+	if err := s.tryContent(w, r, c); err != nil {
+		renderREST(w, r, err)
+	}
+}
+
+// tryContent does so, or returns why the content cannot be had before anything
+// was answered. Conditions are decided before content that is not there yet is
+// made, and the body is opened only if it is sent.
+func (s *server) tryContent(w http.ResponseWriter, r *http.Request, c actions.Content) error {
 	varies(w.Header(), c)
 	facts := conditional.Facts{ETag: c.ETag, LastModified: c.LastModified, Size: c.Size}
 	d := conditional.Decide(r.Method, r.Header, facts)
 	if c.Finish != nil && d.Answer != conditional.NotModified && d.Answer != conditional.Failed {
-		finished, err := c.Finish(r.Context())
-		if err != nil {
-			renderREST(w, r, err)
-			return
+		var err error
+		if c, err = c.Finish(r.Context()); err != nil {
+			return err
 		}
-		c, facts.Size = finished, finished.Size
+		facts.Size = c.Size
 		d = conditional.Decide(r.Method, r.Header, facts)
 	}
-	s.answerContent(w, r, c, d)
-}
-
-func (s *server) answerContent(w http.ResponseWriter, r *http.Request, c actions.Content, d conditional.Decision) {
 	switch d.Answer {
 	case conditional.NotModified:
 		validators(w.Header(), c)
@@ -66,29 +70,31 @@ func (s *server) answerContent(w http.ResponseWriter, r *http.Request, c actions
 		w.Header().Set("Content-Range", d.ContentRange(c.Size))
 		fail(w, r, d.Status(), actions.Errorf(actions.BadRequest, "the range lies outside of the file").With("size", c.Size))
 	default:
-		s.sendContent(w, r, c, d)
+		return s.sendContent(w, r, c, d)
 	}
+	return nil
 }
 
 var errCondition = actions.Errorf(actions.Conflict, "the file is no longer what the request's condition says")
 
 // varies says what the answer depends on, errors included.
 func varies(h http.Header, c actions.Content) {
+	names := c.Vary
 	if c.Negotiated {
-		h.Add("Vary", "Accept")
+		names = append([]string{"Accept"}, names...)
 	}
-	if len(c.Vary) > 0 {
-		h.Add("Vary", strings.Join(c.Vary, ", "))
+	if vary := strings.Join(names, ", "); vary != "" && !slices.Contains(h.Values("Vary"), vary) {
+		h.Add("Vary", vary)
 	}
 }
 
 // sendContent opens the body before it promises anything: until then a failure
-// can still be told.
-func (s *server) sendContent(w http.ResponseWriter, r *http.Request, c actions.Content, d conditional.Decision) {
+// can still be told, and is returned.
+func (s *server) sendContent(w http.ResponseWriter, r *http.Request, c actions.Content, d conditional.Decision) error {
 	if r.Method == http.MethodHead || d.Length == 0 {
 		describe(w.Header(), c, d)
 		w.WriteHeader(d.Status())
-		return
+		return nil
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -98,8 +104,7 @@ func (s *server) sendContent(w http.ResponseWriter, r *http.Request, c actions.C
 	}
 	body, err := c.Open(ctx, d.Offset, length)
 	if err != nil {
-		renderREST(w, r, err)
-		return
+		return err
 	}
 	defer body.Close()
 	describe(w.Header(), c, d)
@@ -111,6 +116,7 @@ func (s *server) sendContent(w http.ResponseWriter, r *http.Request, c actions.C
 		_ = note(r, err)
 		panic(http.ErrAbortHandler) // an early end must not look like the end
 	}
+	return nil
 }
 
 // validators are the headers of a 304 too.

@@ -69,6 +69,8 @@ type Options struct {
 	// Version is what /version answers.
 	Version string
 	CORS    CORS
+	// Files are the REST interface's use cases; without them there are only signed links.
+	Files Files
 	// Stall is how long a client or the store may stand still in the middle of a
 	// body before it is given up; 0 is 30 seconds.
 	Stall time.Duration
