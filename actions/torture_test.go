@@ -308,6 +308,7 @@ func (p *program) doSend() {
 	}
 	if status := put(p.t, *url, t.Headers, content); status == http.StatusOK && !t.ended {
 		t.sent = true
+		p.mayBeStored(t) // a sweep may complete it at any time
 	}
 }
 
