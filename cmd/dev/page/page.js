@@ -130,9 +130,15 @@ async function thumbnailsOf(pictures) {
 
 function card(file, url) {
   const show = element('button', { className: 'show', type: 'button', title: `Show ${file.name}`, onclick: () => view(file) })
-  show.append(url ? element('img', { src: url, alt: '', loading: 'lazy' }) : element('span', { textContent: file.mimeType || '?' }))
+  show.append(url ? element('img', { src: url, alt: '', onerror: again }) : element('span', { textContent: file.mimeType || '?' }))
   const remove = element('button', { className: 'remove', type: 'button', textContent: 'Delete', onclick: () => forget(file) })
   return element('li', {}, show, element('div', { className: 'about', textContent: `${file.name}, ${bytes(file.size)}` }), remove)
+}
+
+// again asks once more for a picture that the service was too busy to make.
+function again({ target }) {
+  target.onerror = null
+  setTimeout(() => { target.src = target.src }, 2000)
 }
 
 async function forget(file) {
