@@ -1,9 +1,9 @@
 package s3_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +25,7 @@ func (f *film) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch query := r.URL.Query(); {
 	case r.Method == http.MethodHead:
 		w.Header().Set("ETag", `"film"`)
-		w.Header().Set("Content-Length", fmt.Sprint(f.size))
+		w.Header().Set("Content-Length", strconv.FormatInt(f.size, 10))
 	case query.Has("uploads"):
 		_, _ = io.WriteString(w, "<InitiateMultipartUploadResult><UploadId>up</UploadId></InitiateMultipartUploadResult>")
 	case query.Has("partNumber"):
@@ -85,7 +85,7 @@ func TestAStoreWithoutCopyGetsTheBytesStreamed(t *testing.T) {
 }
 
 func TestAKnownSourceIsCopiedWithOneRequest(t *testing.T) {
-	store := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+	store := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `<CopyObjectResult><ETag>"made"</ETag></CopyObjectResult>`)
 	})
 	_, err := store.store(t).Copy(t.Context(), "from", "to", s3.CopyOptions{IfMatch: `"tag"`, Size: 5})

@@ -3,9 +3,9 @@ package s3_test
 import (
 	"crypto/md5"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,7 +49,7 @@ func TestAStoreWithoutMultiDeleteIsRemembered(t *testing.T) {
 }
 
 func TestADeleteTellsHowMuchIsLeft(t *testing.T) {
-	store := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+	store := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `<DeleteResult><Deleted><Key>a</Key></Deleted>`+
 			`<Error><Key>b</Key><Code>AccessDenied</Code></Error><Error><Key>c</Key><Code>AccessDenied</Code></Error>`+
 			`<Error><Key>d</Key><Code>NoSuchKey</Code></Error></DeleteResult>`)
@@ -62,12 +62,12 @@ func TestADeleteTellsHowMuchIsLeft(t *testing.T) {
 }
 
 func TestManyKeysAreDeletedAThousandAtATime(t *testing.T) {
-	stub := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+	stub := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "<DeleteResult></DeleteResult>")
 	})
-	var keys []string
-	for i := range 2500 {
-		keys = append(keys, fmt.Sprint(i))
+	keys := make([]string, 0, 2500)
+	for i := range cap(keys) {
+		keys = append(keys, strconv.Itoa(i))
 	}
 	if err := stub.store(t).Delete(t.Context(), keys...); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestManyKeysAreDeletedAThousandAtATime(t *testing.T) {
 }
 
 func TestNoKeysNeedNoRequest(t *testing.T) {
-	stub := newStub(t, func(w http.ResponseWriter, r *http.Request) { t.Error("asked") })
+	stub := newStub(t, func(_ http.ResponseWriter, r *http.Request) { t.Error("asked") })
 	if err := stub.store(t).Delete(t.Context()); err != nil {
 		t.Fatal(err)
 	}

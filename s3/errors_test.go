@@ -18,7 +18,7 @@ var sentinels = []error{s3.ErrNotFound, s3.ErrPreconditionFailed, s3.ErrDenied, 
 func wantOnly(t *testing.T, err, want error) {
 	t.Helper()
 	for _, sentinel := range sentinels {
-		if errors.Is(err, sentinel) != (sentinel == want) {
+		if errors.Is(err, sentinel) != errors.Is(sentinel, want) {
 			t.Fatalf("%v: is %v: %t", err, sentinel, errors.Is(err, sentinel))
 		}
 	}
@@ -49,7 +49,7 @@ func TestAnswersBecomeSentinels(t *testing.T) {
 		{507, "InsufficientStorage", s3.ErrUnavailable},
 		{302, "Found", s3.ErrUnavailable},
 	} {
-		store := newStub(t, func(w http.ResponseWriter, r *http.Request) { refuse(w, c.status, c.code) }).store(t)
+		store := newStub(t, func(w http.ResponseWriter, _ *http.Request) { refuse(w, c.status, c.code) }).store(t)
 		_, _, err := store.Get(shortly(t), "k", s3.GetOptions{})
 		if err == nil {
 			t.Fatalf("%d %s is no error", c.status, c.code)
@@ -60,6 +60,7 @@ func TestAnswersBecomeSentinels(t *testing.T) {
 
 // shortly bounds the library's own repetitions of what may pass.
 func shortly(t *testing.T) context.Context {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	t.Cleanup(cancel)
 	return ctx
@@ -67,14 +68,14 @@ func shortly(t *testing.T) context.Context {
 
 func TestHeadAnswersWithoutABodyBecomeSentinels(t *testing.T) {
 	for status, want := range map[int]error{404: s3.ErrNotFound, 403: s3.ErrDenied, 400: s3.ErrInvalid, 412: s3.ErrPreconditionFailed} {
-		store := newStub(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(status) }).store(t)
+		store := newStub(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }).store(t)
 		_, err := store.Stat(t.Context(), "k")
 		wantOnly(t, err, want)
 	}
 }
 
 func TestOneWhoGaveUpGetsHisOwnError(t *testing.T) {
-	hang := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	store := newStub(t, hang).store(t)
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -93,7 +94,7 @@ func TestOneWhoGaveUpGetsHisOwnError(t *testing.T) {
 }
 
 func TestABodyThatBreaksOffIsNoEnd(t *testing.T) {
-	store := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+	store := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		w.Header().Set("Last-Modified", "Tue, 15 Nov 1994 12:45:26 GMT")
 		_, _ = io.WriteString(w, "only this")
@@ -133,7 +134,7 @@ func TestAFailureInsideAnOKIsNoticed(t *testing.T) {
 }
 
 func TestErrorsNameWhatWasAskedButNoSecret(t *testing.T) {
-	store := newStub(t, func(w http.ResponseWriter, r *http.Request) { refuse(w, 403, "AccessDenied") }).store(t)
+	store := newStub(t, func(w http.ResponseWriter, _ *http.Request) { refuse(w, 403, "AccessDenied") }).store(t)
 	_, err := store.Stat(t.Context(), "the-key")
 	if text := err.Error(); !strings.Contains(text, "the-key") || strings.Contains(text, "secret") {
 		t.Fatal(text)

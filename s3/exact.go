@@ -21,16 +21,13 @@ func exactly(body io.Reader, size int64) (source, error) {
 		}
 		return reader, nil
 	}
-	seeker, ok := body.(io.Seeker)
-	if !ok {
-		return reader, nil
+	if seeker, ok := body.(io.Seeker); ok {
+		// A pipe, say, has the method but not the ability.
+		if start, err := seeker.Seek(0, io.SeekCurrent); err == nil {
+			return &rewindable{exact: reader, seeker: seeker, start: start}, nil
+		}
 	}
-	start, err := seeker.Seek(0, io.SeekCurrent)
-	if err != nil {
-		// A pipe, say: it has the method but not the ability.
-		return reader, nil
-	}
-	return &rewindable{exact: reader, seeker: seeker, start: start}, nil
+	return reader, nil
 }
 
 // source is a body on its way to the store.

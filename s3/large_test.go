@@ -3,11 +3,11 @@ package s3_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -116,7 +116,7 @@ func TestAStoreWithoutPartCopyGetsTheBytesStreamed(t *testing.T) {
 		case r.Method == http.MethodDelete:
 			w.WriteHeader(http.StatusNoContent)
 		default:
-			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+			w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 			_, _ = w.Write(data)
 		}
 	})

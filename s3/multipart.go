@@ -176,7 +176,7 @@ func (s *Store) streamParts(ctx context.Context, key, id string, body io.Reader,
 	var parts []Part
 	for offset := int64(0); offset < size; offset += partSize {
 		length := min(partSize, size-offset)
-		source := io.Reader(io.LimitReader(body, length))
+		source := io.LimitReader(body, length)
 		if offset+length == size {
 			source = readerOnly{body} // so that a longer body is noticed
 		}

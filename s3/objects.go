@@ -104,7 +104,7 @@ func (s *Store) Get(ctx context.Context, key string, o GetOptions) (io.ReadClose
 		return nil, Object{}, translate("get", key, err)
 	}
 	if err := o.rangeServed(key, header); err != nil {
-		body.Close()
+		_ = body.Close()
 		return nil, Object{}, err
 	}
 	object := fromInfo(info)

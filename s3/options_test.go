@@ -21,7 +21,7 @@ func TestWhereURLsPoint(t *testing.T) {
 		want   string
 	}{
 		"no endpoint is AWS in the region": {
-			func(o *s3.Options) {}, "https://bucket.s3.eu-west-1.amazonaws.com/k?"},
+			func(_ *s3.Options) {}, "https://bucket.s3.eu-west-1.amazonaws.com/k?"},
 		"no region is us-east-1": {
 			func(o *s3.Options) { o.Region = "" }, "https://bucket.s3.us-east-1.amazonaws.com/k?"},
 		"a bucket with dots stays out of the host, where no certificate fits": {

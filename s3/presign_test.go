@@ -76,7 +76,7 @@ func wantURL(t *testing.T, link string, query []string, signed string) {
 }
 
 func TestTheClientIsToldWhatToSend(t *testing.T) {
-	store := open(t, options(func(o *s3.Options) {}))
+	store := open(t, options(func(_ *s3.Options) {}))
 	p, err := store.PresignPut(t.Context(), "k", time.Hour, s3.UploadTerms{Size: 5, SHA256: strings.ToUpper(helloSHA256)})
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func TestTheClientIsToldWhatToSend(t *testing.T) {
 }
 
 func TestSigningNeedsNoNetwork(t *testing.T) {
-	store := newStub(t, func(w http.ResponseWriter, r *http.Request) { t.Error("the internal endpoint was asked") })
-	public := newStub(t, func(w http.ResponseWriter, r *http.Request) { t.Error("the public endpoint was asked") })
+	store := newStub(t, func(_ http.ResponseWriter, r *http.Request) { t.Error("the internal endpoint was asked") })
+	public := newStub(t, func(_ http.ResponseWriter, r *http.Request) { t.Error("the public endpoint was asked") })
 	o := store.options()
 	for _, o.PublicEndpoint = range []string{"", public.URL, "https://192.0.2.1"} {
 		signer := open(t, o)
@@ -104,7 +104,7 @@ func TestSigningNeedsNoNetwork(t *testing.T) {
 }
 
 func TestURLsThatCannotBe(t *testing.T) {
-	store := open(t, options(func(o *s3.Options) {}))
+	store := open(t, options(func(_ *s3.Options) {}))
 	put := func(key string, expires time.Duration, terms s3.UploadTerms) error {
 		_, err := store.PresignPut(t.Context(), key, expires, terms)
 		return err
@@ -133,7 +133,7 @@ func TestURLsThatCannotBe(t *testing.T) {
 }
 
 func BenchmarkPresignPut(b *testing.B) {
-	store, err := s3.New(options(func(o *s3.Options) {}))
+	store, err := s3.New(options(func(_ *s3.Options) {}))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -51,11 +51,11 @@ func TestAPutIsRepeatedOnlyWhereTheBodyCanBe(t *testing.T) {
 		got, _ = io.ReadAll(r.Body)
 		w.Header().Set("ETag", `"tag"`)
 	}
-	slowDown := func(w http.ResponseWriter, r *http.Request) { refuse(w, http.StatusServiceUnavailable, "SlowDown") }
+	slowDown := func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusServiceUnavailable, "SlowDown") }
 	data := strings.Repeat("0123456789", 50_000)
 
 	t.Run("a body that seeks is sent again from its start", func(t *testing.T) {
-		store := newStub(t, oneTo(1, slowDown, keep))
+		store := newStub(t, once(slowDown, keep))
 		if _, err := store.store(t).Put(t.Context(), "k", strings.NewReader(data), int64(len(data)), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestAPutIsRepeatedOnlyWhereTheBodyCanBe(t *testing.T) {
 		}
 	})
 	t.Run("a body that streams is sent once, and the store's reason is told", func(t *testing.T) {
-		store := newStub(t, oneTo(1, slowDown, keep))
+		store := newStub(t, once(slowDown, keep))
 		_, err := store.store(t).Put(t.Context(), "k", io.MultiReader(strings.NewReader(data)), int64(len(data)), "")
 		if !errors.Is(err, s3.ErrUnavailable) || len(store.requests()) != 1 {
 			t.Fatalf("%v after %d requests", err, len(store.requests()))
@@ -75,7 +75,7 @@ func TestAPutIsRepeatedOnlyWhereTheBodyCanBe(t *testing.T) {
 func TestAConnectionThatBreaksNeverLeavesAShortObject(t *testing.T) {
 	data := strings.Repeat("0123456789", 100_000)
 	var stored []string
-	cut := func(w http.ResponseWriter, r *http.Request) {
+	cut := func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.CopyN(io.Discard, r.Body, 1000)
 		panic(http.ErrAbortHandler)
 	}
@@ -87,7 +87,7 @@ func TestAConnectionThatBreaksNeverLeavesAShortObject(t *testing.T) {
 	}
 	for name, body := range map[string]io.Reader{"seeks": strings.NewReader(data), "streams": io.MultiReader(strings.NewReader(data))} {
 		stored = nil
-		_, err := newStub(t, oneTo(1, cut, keep)).store(t).Put(t.Context(), "k", body, int64(len(data)), "")
+		_, err := newStub(t, once(cut, keep)).store(t).Put(t.Context(), "k", body, int64(len(data)), "")
 		for _, object := range stored {
 			if object != data {
 				t.Errorf("%s: an object of %d bytes was stored", name, len(object))
@@ -100,11 +100,11 @@ func TestAConnectionThatBreaksNeverLeavesAShortObject(t *testing.T) {
 }
 
 func TestEachAttemptIsSignedAnew(t *testing.T) {
-	late := func(w http.ResponseWriter, r *http.Request) {
+	late := func(w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(1100 * time.Millisecond)
 		refuse(w, http.StatusServiceUnavailable, "SlowDown")
 	}
-	store := newStub(t, oneTo(1, late, accept))
+	store := newStub(t, once(late, accept))
 	if _, err := store.store(t).Stat(t.Context(), "k"); err != nil {
 		t.Fatal(err)
 	}

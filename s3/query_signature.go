@@ -135,7 +135,7 @@ func (k QueryKey) signature(key string, query url.Values, t time.Time) string {
 	sum := sha256.Sum256([]byte(request))
 	text := fmt.Sprintf("%s\n%s\n%s\n%x", signAlgorithm, t.Format(signTime), k.scope(t), sum)
 	derived := []byte("AWS4" + k.SecretKey)
-	for _, part := range strings.Split(k.scope(t), "/") {
+	for part := range strings.SplitSeq(k.scope(t), "/") {
 		derived = mac(derived, part)
 	}
 	return hex.EncodeToString(mac(derived, text))

@@ -14,7 +14,7 @@ import (
 
 func TestReady(t *testing.T) {
 	dated := func(by time.Duration, status int) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Date", time.Now().Add(by).UTC().Format(http.TimeFormat))
 			w.WriteHeader(status)
 		}
@@ -42,7 +42,7 @@ func TestReady(t *testing.T) {
 }
 
 func TestReadyAsksEachTime(t *testing.T) {
-	store := newStub(t, func(w http.ResponseWriter, r *http.Request) {})
+	store := newStub(t, func(_ http.ResponseWriter, r *http.Request) {})
 	ready := store.store(t)
 	for range 2 {
 		if err := ready.Ready(t.Context()); err != nil {
@@ -70,7 +70,7 @@ func TestReadyIsShortWhereNobodyAnswers(t *testing.T) {
 }
 
 func TestSkew(t *testing.T) {
-	store := newStub(t, func(w http.ResponseWriter, r *http.Request) {
+	store := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat))
 		w.WriteHeader(http.StatusForbidden)
 	}).store(t)

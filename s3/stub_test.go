@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"hasura-storage/s3"
@@ -40,7 +41,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *stub) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []string
+	all := make([]string, 0, len(s.seen))
 	for _, r := range s.seen {
 		all = append(all, r.Method+" "+r.URL.RequestURI())
 	}
@@ -88,15 +89,11 @@ func accept(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// oneTo answers the first n requests with first and all others with then.
-func oneTo(n int, first, then http.HandlerFunc) http.HandlerFunc {
-	var mu sync.Mutex
+// once answers the first request with first and all others with then.
+func once(first, then http.HandlerFunc) http.HandlerFunc {
+	var answered atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		n--
-		early := n >= 0
-		mu.Unlock()
-		if early {
+		if !answered.Swap(true) {
 			first(w, r)
 			return
 		}

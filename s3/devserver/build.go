@@ -115,7 +115,7 @@ func cacheFolder(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return "", fmt.Errorf("cache folder: %w", err)
 	}
 	return dir, nil
@@ -143,13 +143,15 @@ func fingerprint(source string) (string, error) {
 }
 
 // compile runs the go command with flags of our own: what GOFLAGS and GOWORK
-// say is meant for the main module.
+// say is meant for the main module. Otherwise it builds as usual, so that the
+// standard library need not be compiled a second time.
 func compile(ctx context.Context, source, binary string) error {
 	unfinished := fmt.Sprintf("%s.%d", binary, os.Getpid())
-	defer os.Remove(unfinished)
-	build := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-o", unfinished, ".")
+	defer func() { _ = os.Remove(unfinished) }() // gone already, if all went well
+	//nolint:gosec // the arguments are our own
+	build := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-buildvcs=false", "-ldflags=-s -w", "-o", unfinished, ".")
 	build.Dir = source
-	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
+	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	var output bytes.Buffer
 	build.Stdout, build.Stderr = &output, &output
 	if err := build.Run(); err != nil {

@@ -100,7 +100,7 @@ func splitAddr(addr string) (host, port string, err error) {
 func startAnywhere(ctx context.Context, c Config, host string) (*Server, error) {
 	var last error
 	for range portAttempts {
-		addr, err := freeAddr(host)
+		addr, err := freeAddr(ctx, host)
 		if err != nil {
 			return nil, err
 		}
@@ -113,13 +113,12 @@ func startAnywhere(ctx context.Context, c Config, host string) (*Server, error) 
 	return nil, last
 }
 
-func freeAddr(host string) (string, error) {
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+func freeAddr(ctx context.Context, host string) (string, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		return "", err
 	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
+	return listener.Addr().String(), listener.Close()
 }
 
 func start(ctx context.Context, c Config, addr string) (*Server, error) {
@@ -164,6 +163,7 @@ func (c Config) command(ctx context.Context, addr string) (*exec.Cmd, error) {
 	if c.Scratch {
 		args = append(args, "-scratch")
 	}
+	//nolint:gosec // whoever calls Start chooses what runs
 	command := exec.CommandContext(ctx, c.Binary, args...)
 	command.Env = append(os.Environ(), "DEVS3_ACCESS_KEY="+c.AccessKey, "DEVS3_SECRET_KEY="+c.SecretKey)
 	command.SysProcAttr = childAttributes()

@@ -2,7 +2,6 @@ package s3test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"maps"
@@ -10,25 +9,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"hasura-storage/s3"
 )
 
 // promise is one sentence of the contract and its proof.
-type promise func(t *testing.T, b bench)
+type promise func(b bench)
 
-// bench is what a promise is tried on: an empty bucket.
+// bench is what a promise is tried with.
 type bench struct {
+	*testing.T
 	*s3.Store
-	ctx context.Context
 }
 
 // Contract checks every promise of package s3 on the bucket of store, which
 // must be empty and is left with objects in it.
 func Contract(t *testing.T, store *s3.Store) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
+	t.Helper()
 	for _, chapter := range []struct {
 		name     string
 		promises map[string]promise
@@ -37,15 +34,15 @@ func Contract(t *testing.T, store *s3.Store) {
 	} {
 		t.Run(chapter.name, func(t *testing.T) {
 			for _, sentence := range slices.Sorted(maps.Keys(chapter.promises)) {
-				t.Run(sentence, func(t *testing.T) { chapter.promises[sentence](t, bench{store, ctx}) })
+				t.Run(sentence, func(t *testing.T) { chapter.promises[sentence](bench{t, store}) })
 			}
 		})
 	}
 }
 
 // key is a name that no other promise uses.
-func key(t *testing.T, last string) string {
-	_, sentence, _ := strings.Cut(t.Name(), "/")
+func (b bench) key(last string) string {
+	_, sentence, _ := strings.Cut(b.Name(), "/")
 	return sentence + "/" + last
 }
 
@@ -60,52 +57,52 @@ func noise(n int) []byte {
 // streamed hides that a body can seek.
 func streamed(data []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(data)} }
 
-func (b bench) put(t *testing.T, key string, data []byte) s3.Object {
-	t.Helper()
-	object, err := b.Put(b.ctx, key, bytes.NewReader(data), int64(len(data)), "text/plain")
+func (b bench) put(key string, data []byte) s3.Object {
+	b.Helper()
+	object, err := b.Put(b.Context(), key, bytes.NewReader(data), int64(len(data)), "text/plain")
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	return object
 }
 
-func (b bench) read(t *testing.T, key string, o s3.GetOptions) ([]byte, s3.Object) {
-	t.Helper()
-	body, object, err := b.Get(b.ctx, key, o)
+func (b bench) read(key string, o s3.GetOptions) ([]byte, s3.Object) {
+	b.Helper()
+	body, object, err := b.Get(b.Context(), key, o)
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	defer body.Close()
 	data, err := io.ReadAll(body)
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	return data, object
 }
 
-func (b bench) holds(t *testing.T, key string, want []byte) {
-	t.Helper()
-	if got, _ := b.read(t, key, s3.GetOptions{}); !bytes.Equal(got, want) {
-		t.Fatalf("%s holds %d bytes, want %d (or other bytes)", key, len(got), len(want))
+func (b bench) holds(key string, want []byte) {
+	b.Helper()
+	if got, _ := b.read(key, s3.GetOptions{}); !bytes.Equal(got, want) {
+		b.Fatalf("%s holds %d bytes, want %d (or other bytes)", key, len(got), len(want))
 	}
 }
 
-func (b bench) absent(t *testing.T, key string) {
-	t.Helper()
-	_, err := b.Stat(b.ctx, key)
-	wantErr(t, err, s3.ErrNotFound)
+func (b bench) absent(key string) {
+	b.Helper()
+	_, err := b.Stat(b.Context(), key)
+	b.wantErr(err, s3.ErrNotFound)
 }
 
-func wantErr(t *testing.T, got, want error) {
-	t.Helper()
+func (b bench) wantErr(got, want error) {
+	b.Helper()
 	if !errors.Is(got, want) {
-		t.Fatalf("error is %v, want %v", got, want)
+		b.Fatalf("error is %v, want %v", got, want)
 	}
 }
 
-func wantEqual[T comparable](t *testing.T, what string, got, want T) {
-	t.Helper()
+func wantEqual[T comparable](b bench, what string, got, want T) {
+	b.Helper()
 	if got != want {
-		t.Fatalf("%s is %v, want %v", what, got, want)
+		b.Fatalf("%s is %v, want %v", what, got, want)
 	}
 }

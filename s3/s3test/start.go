@@ -25,40 +25,40 @@ const (
 // Start returns the options of a fresh, empty bucket on a running server: the
 // one that S3_TEST_ENDPOINT names, if it is set (with S3_TEST_ACCESS_KEY,
 // S3_TEST_SECRET_KEY and S3_TEST_REGION), else the local one of [Local].
-func Start(t testing.TB) s3.Options {
-	t.Helper()
+func Start(tb testing.TB) s3.Options {
+	tb.Helper()
 	if o, ok := other(); ok {
-		return withBucket(t, o)
+		return withBucket(tb, o)
 	}
-	return Local(t)
+	return Local(tb)
 }
 
 // Local returns the options of a fresh bucket on devs3. One devs3 serves all
 // tests of the process and ends with it; the first test of a new checkout
 // waits for the build.
-func Local(t testing.TB) s3.Options {
-	t.Helper()
+func Local(tb testing.TB) s3.Options {
+	tb.Helper()
 	server, err := child()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return withBucket(t, s3.Options{
+	return withBucket(tb, s3.Options{
 		Endpoint: server.Endpoint, Region: region, AccessKey: accessKey, SecretKey: secretKey,
 	})
 }
 
 // Store opens the bucket of Start.
-func Store(t testing.TB) *s3.Store {
-	t.Helper()
-	return Open(t, Start(t))
+func Store(tb testing.TB) *s3.Store {
+	tb.Helper()
+	return Open(tb, Start(tb))
 }
 
 // Open makes a store of options or fails the test.
-func Open(t testing.TB, o s3.Options) *s3.Store {
-	t.Helper()
+func Open(tb testing.TB, o s3.Options) *s3.Store {
+	tb.Helper()
 	store, err := s3.New(o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return store
 }
@@ -73,13 +73,13 @@ func other() (s3.Options, bool) {
 
 // withBucket gives each test a bucket of its own, so that none sees another's
 // objects and nothing needs to be tidied up between them.
-func withBucket(t testing.TB, o s3.Options) s3.Options {
-	t.Helper()
+func withBucket(tb testing.TB, o s3.Options) s3.Options {
+	tb.Helper()
 	o.Bucket = "t-" + strings.ToLower(rand.Text()[:16])
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	if err := Open(t, o).CreateBucket(ctx); err != nil {
-		t.Fatal(err)
+	if err := Open(tb, o).CreateBucket(ctx); err != nil {
+		tb.Fatal(err)
 	}
 	return o
 }
