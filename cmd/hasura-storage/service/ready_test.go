@@ -21,7 +21,7 @@ func TestUntilReadySaysEachReasonOnce(t *testing.T) {
 	}
 	untilReady(t.Context(), ask, 0, zap.New(core))
 
-	var got []string
+	got := make([]string, 0, 3)
 	for _, line := range lines.All() {
 		reason, _ := line.ContextMap()["error"].(string)
 		got = append(got, line.Message+" "+reason)
