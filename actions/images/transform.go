@@ -105,6 +105,9 @@ func (j *job) finish(p *picture) (*picture, error) {
 	if j.oblique() {
 		p = j.rotate(p)
 	}
+	if !j.format.carriesProfile() {
+		p.toSRGB()
+	}
 	j.filter(p)
 	if j.spec.Grayscale {
 		p.toGray()
@@ -195,6 +198,9 @@ func (j *job) rotate(p *picture) *picture {
 	j.plan.width, j.plan.height = m.Rect.Dx(), m.Rect.Dy()
 	return out
 }
+
+// carriesProfile reports whether a file of the format can say what its colours mean. AVIF can, but our encoder cannot make it.
+func (f Format) carriesProfile() bool { return f == JPEG || f == PNG || f == WebP }
 
 // opaque reports whether a format has no transparency.
 func (f Format) opaque() bool { return f == JPEG }

@@ -3,8 +3,10 @@ package scaled_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"image/jpeg"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,7 +17,12 @@ import (
 
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("../../testdata", name))
+	return file(t, filepath.Join("../../testdata", name))
+}
+
+func file(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,23 +67,159 @@ func sameSamples(t *testing.T, got, want []planes.Plane) {
 	}
 }
 
+// foreign are the samples that this decoder leaves to another.
+var foreign = map[string]bool{"cmyk.jpg": true, "rgb.jpg": true, "arithmetic.jpg": true}
+
+// damagedSamples are no JPEG files, or cut off.
+var damagedSamples = map[string]bool{"empty.jpg": true, "text_named.jpg": true, "truncated.jpg": true}
+
+func samples(t testing.TB) []string {
+	t.Helper()
+	var out []string
+	for _, pattern := range []string{"../../testdata/*.jpg", "testdata/*.jpg"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no samples for %s: %v", pattern, err)
+		}
+		out = append(out, names...)
+	}
+	return out
+}
+
 func TestFullDecodeIsThatOfTheStandardLibrary(t *testing.T) {
-	names, _ := filepath.Glob("../../testdata/*.jpg")
-	for _, path := range names {
+	for _, path := range samples(t) {
 		name := filepath.Base(path)
-		switch name {
-		case "empty.jpg", "text_named.jpg", "truncated.jpg", "cmyk.jpg":
+		if foreign[name] || damagedSamples[name] {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			src := sample(t, name)
+			src := file(t, path)
 			got, err := scaled.Decode(context.Background(), src, scaled.Options{Denominator: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
+			if standardFailsOn[name] {
+				return
+			}
 			sameSamples(t, got.Planes, standard(t, src))
 		})
 	}
+}
+
+// standardFailsOn lists valid files that image/jpeg does not decode rightly: it counts the restart intervals of scans with one component in
+// units of several.
+var standardFailsOn = map[string]bool{"noninterleaved_restart.jpg": true, "restart_progressive.jpg": true}
+
+func TestUnknownKindsAndDamageAreToldApart(t *testing.T) {
+	for _, path := range samples(t) {
+		name := filepath.Base(path)
+		want := scaled.ErrUnsupported
+		if damagedSamples[name] {
+			want = scaled.ErrDamaged
+		}
+		if foreign[name] || damagedSamples[name] {
+			if _, err := scaled.Decode(context.Background(), file(t, path), scaled.Options{Denominator: 1}); !errors.Is(err, want) {
+				t.Errorf("%s: %v, want %v", name, err, want)
+			}
+		}
+	}
+}
+
+// TestSmallDecodesLookLikeTheWhole compares a decode at a fraction with the mean of the full decode's samples.
+func TestSmallDecodesLookLikeTheWhole(t *testing.T) {
+	for _, path := range samples(t) {
+		name := filepath.Base(path)
+		if foreign[name] || damagedSamples[name] {
+			continue
+		}
+		src := file(t, path)
+		if len(src) > 1<<20 {
+			continue // nothing new, and slow
+		}
+		whole, err := scaled.Decode(context.Background(), src, scaled.Options{Denominator: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []int{2, 4, 8} {
+			small, err := scaled.Decode(context.Background(), src, scaled.Options{Denominator: d})
+			if err != nil {
+				t.Fatalf("%s at 1/%d: %v", name, d, err)
+			}
+			for i, p := range small.Planes {
+				full := whole.Planes[i]
+				if p.W != (full.W+d-1)/d || p.H != (full.H+d-1)/d {
+					t.Fatalf("%s at 1/%d: plane %d is %dx%d of %dx%d", name, d, i, p.W, p.H, full.W, full.H)
+				}
+				if far := farFromMean(p, full, d); far > 12 {
+					t.Errorf("%s at 1/%d: plane %d is %.1f off", name, d, i, far)
+				}
+			}
+		}
+	}
+}
+
+// farFromMean is the mean difference between the samples of p and the means of the squares of full that they stand for, where these are whole.
+func farFromMean(p, full planes.Plane, d int) float64 {
+	sum, n := 0.0, 0
+	for y := range full.H / d {
+		for x := range full.W / d {
+			mean := 0.0
+			for j := range d {
+				for i := range d {
+					mean += float64(full.Row(y*d + j)[x*d+i])
+				}
+			}
+			sum += math.Abs(mean/float64(d*d) - float64(p.Row(y)[x]))
+			n++
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+func TestEveryCutIsRefused(t *testing.T) {
+	for _, name := range []string{"base_2x2_17x19.jpg", "prog_2x2_17x19.jpg", "restart_blocks.jpg"} {
+		src := file(t, "testdata/"+name)
+		for n := range len(src) - 1 {
+			if _, err := scaled.Decode(context.Background(), src[:n], scaled.Options{Denominator: 1}); err == nil {
+				t.Fatalf("%s: the first %d of %d bytes decode", name, n, len(src))
+			}
+		}
+	}
+}
+
+func TestAnEndedContextEndsADecode(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, name := range []string{"photo_3mp.jpg", "photo_3mp_progressive.jpg"} {
+		if _, err := scaled.Decode(ctx, sample(t, name), scaled.Options{Denominator: 1}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzDecode looks for panics, and for files that decode here in other samples than in the standard library.
+func FuzzDecode(f *testing.F) {
+	for _, path := range samples(f) {
+		if b := file(f, path); len(b) < 4000 {
+			f.Add(b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		c, err := jpeg.DecodeConfig(bytes.NewReader(src))
+		if err == nil && c.Width*c.Height > 1<<18 || scaled.Scans(src, 30) >= 30 {
+			return
+		}
+		for _, d := range []int{8, 4, 2} {
+			scaled.Decode(context.Background(), src, scaled.Options{Denominator: d, FullChroma: d == 2})
+		}
+		got, err := scaled.Decode(context.Background(), src, scaled.Options{Denominator: 1})
+		if err != nil {
+			return
+		}
+		if m, err := jpeg.Decode(bytes.NewReader(src)); err == nil && got.Width != m.Bounds().Dx() {
+			t.Errorf("%d wide, image/jpeg says %d", got.Width, m.Bounds().Dx())
+		}
+	})
 }
 
 func BenchmarkDecode(b *testing.B) {
