@@ -25,14 +25,10 @@ func (s *Storage) Downloads(ctx context.Context, as Session, in GetDownloads) ([
 	if err != nil || len(ids) == 0 {
 		return []Download{}, err
 	}
-	// Admin: key, ETag and bucket are the service's to know; which files may be seen was asked as the caller.
-	rows, err := graphql.GetFiles(ctx, s.hasura.Admin(), ids)
+	// Which files may be seen was asked as the caller.
+	byID, err := s.loader.Files(ctx, ids)
 	if err != nil {
 		return nil, hasuraError(err)
-	}
-	byID := map[string]*graphql.File{}
-	for i := range rows.Files {
-		byID[rows.Files[i].Id] = &rows.Files[i]
 	}
 	links := make([]Download, 0, len(ids))
 	for _, id := range ids {

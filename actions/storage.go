@@ -39,12 +39,14 @@ type Options struct {
 	ImageMemory           int64            // bytes that transforms may use together, default 256 MiB
 	ImageQueue            int              // transforms that may wait for that memory, default 256
 	VariantCache          int64            // bytes of finished variants kept in memory, default 64 MiB
+	UploadMemory          int64            // bytes that uploads by REST may hold together, default 256 MiB
 	Now                   func() time.Time // default time.Now
 }
 
 // Storage is the service. It is safe for concurrent use; Close it at the end.
 type Storage struct {
 	hasura *graphql.Client
+	loader *graphql.Loader
 	store  *s3.Store
 	log    *zap.Logger
 	now    func() time.Time
@@ -63,6 +65,7 @@ type Storage struct {
 
 	variants    *variants
 	completions *completions
+	intake      *intake
 	background  *background
 	sweeping    sync.Mutex
 }
@@ -77,6 +80,7 @@ func New(o Options) (*Storage, error) {
 	}
 	s := &Storage{
 		hasura:      o.Hasura,
+		loader:      graphql.NewLoader(o.Hasura),
 		store:       o.Store,
 		log:         o.Log,
 		now:         o.Now,
@@ -93,6 +97,7 @@ func New(o Options) (*Storage, error) {
 	}
 	s.completions = newCompletions(s.background)
 	s.variants = newVariants(s, o)
+	s.intake = newIntake(o.Store, cmp.Or(o.UploadMemory, defaultUploadMemory))
 	return s, nil
 }
 
@@ -116,5 +121,7 @@ func (s *Storage) as(session Session) (graphql.Caller, error) {
 	}
 	return caller, nil
 }
+
+const defaultUploadMemory = 256 << 20
 
 func newID() string { return uuid.NewString() }

@@ -28,6 +28,9 @@ func hasuraError(err error) error {
 	if err == nil || errors.As(err, &done) {
 		return err
 	}
+	if errors.Is(err, graphql.ErrBusy) {
+		return Errorf(Busy, "too many requests at once, try again").Because(err)
+	}
 	var e *graphql.Error
 	if !errors.As(err, &e) {
 		return Errorf(HasuraUnavailable, "Hasura could not be asked").Because(err)

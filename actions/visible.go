@@ -11,15 +11,8 @@ import (
 // visible tells which of the files the caller may select. It is asked anew for
 // every request: no decision outlives the one that it was made for.
 func (s *Storage) visible(ctx context.Context, caller graphql.Caller, ids []string) (map[string]bool, error) {
-	seen, err := graphql.VisibleFiles(ctx, caller, ids)
-	if err != nil {
-		return nil, hasuraError(err)
-	}
-	may := make(map[string]bool, len(seen.Files))
-	for _, f := range seen.Files {
-		may[f.Id] = true
-	}
-	return may, nil
+	may, err := s.loader.Visible(ctx, caller, ids)
+	return may, hasuraError(err)
 }
 
 // fileFor returns the row of a file that the caller may select, whatever its
@@ -48,13 +41,6 @@ func (s *Storage) fileFor(ctx context.Context, caller graphql.Caller, id string)
 // file returns a file's row, nil if there is none. Whoever calls it has another
 // reason to let the row be read.
 func (s *Storage) file(ctx context.Context, id string) (*graphql.File, error) {
-	// Admin: key, ETag and bucket are the service's to know.
-	rows, err := graphql.GetFiles(ctx, s.hasura.Admin(), []string{id})
-	if err != nil {
-		return nil, hasuraError(err)
-	}
-	if len(rows.Files) == 0 {
-		return nil, nil
-	}
-	return &rows.Files[0], nil
+	rows, err := s.loader.Files(ctx, []string{id})
+	return rows[id], hasuraError(err)
 }

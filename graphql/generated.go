@@ -908,6 +908,22 @@ type UploadsOfFileResponse struct {
 // GetUploads returns UploadsOfFileResponse.Uploads, and is useful for accessing the field via an interface.
 func (v *UploadsOfFileResponse) GetUploads() []Upload { return v.Uploads }
 
+// VisibleFileFileFiles includes the requested fields of the GraphQL type files.
+type VisibleFileFileFiles struct {
+	Id string `json:"id"`
+}
+
+// GetId returns VisibleFileFileFiles.Id, and is useful for accessing the field via an interface.
+func (v *VisibleFileFileFiles) GetId() string { return v.Id }
+
+// VisibleFileResponse is returned by VisibleFile on success.
+type VisibleFileResponse struct {
+	File *VisibleFileFileFiles `json:"file"`
+}
+
+// GetFile returns VisibleFileResponse.File, and is useful for accessing the field via an interface.
+func (v *VisibleFileResponse) GetFile() *VisibleFileFileFiles { return v.File }
+
 // VisibleFilesFiles includes the requested fields of the GraphQL type files.
 type VisibleFilesFiles struct {
 	Id string `json:"id"`
@@ -1403,6 +1419,14 @@ type __UploadsOfFileInput struct {
 
 // GetFile returns __UploadsOfFileInput.File, and is useful for accessing the field via an interface.
 func (v *__UploadsOfFileInput) GetFile() string { return v.File }
+
+// __VisibleFileInput is used internally by genqlient
+type __VisibleFileInput struct {
+	Id string `json:"id"`
+}
+
+// GetId returns __VisibleFileInput.Id, and is useful for accessing the field via an interface.
+func (v *__VisibleFileInput) GetId() string { return v.Id }
 
 // __VisibleFilesInput is used internally by genqlient
 type __VisibleFilesInput struct {
@@ -2990,6 +3014,42 @@ func UploadsOfFile(
 	}
 
 	data_ = &UploadsOfFileResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by VisibleFile.
+const VisibleFile_Operation = `
+query VisibleFile ($id: uuid!) {
+	file(id: $id) {
+		id
+	}
+}
+`
+
+// Runs as the caller: may the session see this file? For roles that have only the
+// root field by primary key.
+func VisibleFile(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+) (data_ *VisibleFileResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "VisibleFile",
+		Query:  VisibleFile_Operation,
+		Variables: &__VisibleFileInput{
+			Id: id,
+		},
+	}
+
+	data_ = &VisibleFileResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
