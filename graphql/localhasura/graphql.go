@@ -23,6 +23,9 @@ import (
 // have real statuses; /v1 always answers 200.
 func (s *Server) graphQL(keepStatus bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Request-Id") == "" { // forwarded to actions like a client's own
+			r.Header.Set("X-Request-Id", uuid.NewString())
+		}
 		a := answering{server: s, w: w, r: r, keepStatus: keepStatus}
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -178,11 +181,7 @@ const minGzip = 700
 func (a answering) succeed(text string) {
 	h := a.w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
-	id := a.r.Header.Get("X-Request-Id")
-	if id == "" {
-		id = uuid.NewString()
-	}
-	h.Set("X-Request-Id", id)
+	h.Set("X-Request-Id", a.r.Header.Get("X-Request-Id"))
 	if len(text) >= minGzip && strings.Contains(a.r.Header.Get("Accept-Encoding"), "gzip") {
 		var b bytes.Buffer
 		z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)

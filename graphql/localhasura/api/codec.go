@@ -22,8 +22,7 @@ func decodeAt(raw json.RawMessage, into any, path string) *qerr.Error {
 	if err == nil {
 		return nil
 	}
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		path += jsonPath(wrong.Field)
 		return qerr.Newf(qerr.ParseFailed, "parsing %s failed, expected %s, but encountered %s",
 			haskellType(wrong.Type.Kind().String()), haskellKind(wrong.Type.Kind().String()), strings.ToUpper(wrong.Value[:1])+wrong.Value[1:]).At(path)
@@ -34,15 +33,15 @@ func decodeAt(raw json.RawMessage, into any, path string) *qerr.Error {
 // jsonPath leaves out of Go's path what is no member of the JSON: embedded
 // structs, whose names are no JSON keys here.
 func jsonPath(field string) string {
-	path := ""
+	var path strings.Builder
 	for step := range strings.SplitSeq(field, ".") {
 		switch step {
 		case "", "onTable", "Relationship", "EventTrigger", "TriggerOperations", "Permission":
 		default:
-			path += "." + step
+			path.WriteString("." + step)
 		}
 	}
-	return path
+	return path.String()
 }
 
 // haskellType and haskellKind word Go's kinds as Hasura's parser would.

@@ -98,7 +98,7 @@ func find(name string) (command, *qerr.Error) {
 // result is consistent; it is put in force at the end.
 type work struct {
 	*API
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // a work is one request and ends with it
 	request *request
 	draft   *metadata.Metadata
 	bad     []metadata.InconsistentObject // of the draft

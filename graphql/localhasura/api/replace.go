@@ -58,8 +58,7 @@ func replaceMetadata(w *work, raw json.RawMessage) (any, *qerr.Error) {
 
 func parseMetadata(raw json.RawMessage) (*metadata.Metadata, *qerr.Error) {
 	m, fault := metadata.Parse(raw)
-	var known *qerr.Error
-	if errors.As(fault, &known) {
+	if known, ok := errors.AsType[*qerr.Error](fault); ok {
 		return nil, known.At("$.args" + known.Path[1:])
 	}
 	if fault != nil {

@@ -92,8 +92,7 @@ func (a *API) runSQL(ctx context.Context, raw json.RawMessage) (any, *qerr.Error
 	}
 	run := &sqlRun{API: a, args: r, metadata: state.Metadata, bad: state.Inconsistent}
 	err := a.db.Write(ctx, "", func(tx *store.Tx) error { return run.in(ctx, tx) })
-	var known *qerr.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*qerr.Error](err); ok {
 		return nil, known
 	}
 	if err != nil {
@@ -160,7 +159,7 @@ func query(ctx context.Context, tx *store.Tx, statement string) (sqlResult, erro
 	if err != nil {
 		return sqlResult{}, err
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // only read
 	columns, err := rows.ColumnTypes()
 	if err != nil {
 		return sqlResult{}, err

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -259,7 +258,7 @@ func renameRelationship(w *work, raw json.RawMessage) (any, *qerr.Error) {
 	if err := relation(w, raw, &a, &a.onTable, &a.Name); err != nil {
 		return nil, err
 	}
-	return success, w.change(fmt.Sprintf("relationship %s", a.NewName), func(m *metadata.Metadata) {
+	return success, w.change("", func(m *metadata.Metadata) {
 		relationOf(a.tableIn(m), a.Name).Name = a.NewName
 	})
 }

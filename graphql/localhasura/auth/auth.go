@@ -3,6 +3,7 @@ package auth
 import (
 	"crypto/subtle"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -44,7 +45,7 @@ func New(env func(string) string) (*Authenticator, error) {
 		return nil, err
 	}
 	if len(a.jwts) > 0 && len(a.secrets) == 0 {
-		return nil, fmt.Errorf("HASURA_GRAPHQL_JWT_SECRET needs HASURA_GRAPHQL_ADMIN_SECRET to be set as well")
+		return nil, errors.New("HASURA_GRAPHQL_JWT_SECRET needs HASURA_GRAPHQL_ADMIN_SECRET to be set as well")
 	}
 	return a, nil
 }
@@ -67,7 +68,7 @@ func (a *Authenticator) readSecrets(env func(string) string) error {
 	}
 	var more []string
 	if err := json.Unmarshal([]byte(list), &more); err != nil {
-		return fmt.Errorf("HASURA_GRAPHQL_ADMIN_SECRETS: expected a JSON list of strings")
+		return errors.New("HASURA_GRAPHQL_ADMIN_SECRETS: expected a JSON list of strings")
 	}
 	for _, secret := range more {
 		if secret != "" {
@@ -91,7 +92,7 @@ func (a *Authenticator) readKeys(env func(string) string) error {
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return fmt.Errorf("HASURA_GRAPHQL_JWT_SECRETS: expected a JSON list")
+		return errors.New("HASURA_GRAPHQL_JWT_SECRETS: expected a JSON list")
 	}
 	for i, item := range list {
 		config, err := parseJWTConfig(item)

@@ -70,6 +70,7 @@ func sign(t *testing.T, method jwt.SigningMethod, k any, claims string) string {
 }
 
 func bearer(t *testing.T, claims string) string {
+	t.Helper()
 	return "Bearer " + sign(t, jwt.SigningMethodHS256, []byte(key), claims)
 }
 

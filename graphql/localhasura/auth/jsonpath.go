@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func nextStep(text string) (step any, rest string, err error) {
 			end = len(text)
 		}
 		if end == 1 {
-			return nil, "", fmt.Errorf("empty key")
+			return nil, "", errors.New("empty key")
 		}
 		return text[1:end], text[end:], nil
 	}
@@ -44,13 +45,13 @@ func nextStep(text string) (step any, rest string, err error) {
 	if quote := text[1]; quote == '\'' || quote == '"' {
 		end := strings.Index(text[2:], string(quote)+"]")
 		if end < 0 {
-			return nil, "", fmt.Errorf("unclosed quote")
+			return nil, "", errors.New("unclosed quote")
 		}
 		return text[2 : 2+end], text[2+end+2:], nil
 	}
 	end := strings.IndexByte(text, ']')
 	if end < 0 {
-		return nil, "", fmt.Errorf("unclosed bracket")
+		return nil, "", errors.New("unclosed bracket")
 	}
 	index, err := strconv.Atoi(text[1:end])
 	if err != nil || index < 0 {

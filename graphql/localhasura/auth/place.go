@@ -52,7 +52,7 @@ func (p place) token(h http.Header) (string, *qerr.Error) {
 	case inCookie:
 		cookie, err := (&http.Request{Header: h}).Cookie(p.Name)
 		if err != nil {
-			return "", nil
+			return "", nil //nolint:nilerr // the cookie is absent
 		}
 		return cookie.Value, nil
 	case inCustomHeader:

@@ -42,8 +42,7 @@ func decode(raw []byte, into any) error {
 	if err == nil {
 		return nil
 	}
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		path := "$"
 		if wrong.Field != "" {
 			path += "." + wrong.Field

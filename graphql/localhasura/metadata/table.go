@@ -2,7 +2,7 @@ package metadata
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 )
 
 // TableName is a table of a Postgres schema.
@@ -155,7 +155,7 @@ func (k *ForeignKey) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	if remote.Table == nil {
-		return fmt.Errorf(`key "table" not found`)
+		return errors.New(`key "table" not found`)
 	}
 	if remote.Column != "" {
 		remote.Columns = []string{remote.Column}

@@ -54,11 +54,12 @@ func (r reader) node(out *bytes.Buffer, n *yaml.Node, dir string, depth int) err
 		return r.list(out, n, dir, depth)
 	case yaml.MappingNode:
 		return r.object(out, n, dir, depth)
+	default:
+		if name, ok := include(n); ok {
+			return r.include(out, path.Join(dir, name), depth+1)
+		}
+		return scalar(out, n)
 	}
-	if name, ok := include(n); ok {
-		return r.include(out, path.Join(dir, name), depth+1)
-	}
-	return scalar(out, n)
 }
 
 func (r reader) list(out *bytes.Buffer, n *yaml.Node, dir string, depth int) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/robfig/cron/v3"
@@ -164,7 +165,7 @@ func checkColumns(t *metadata.EventTrigger, found *catalog.Table) error {
 		}
 		names := spec.Columns.Names
 		if spec.Payload != nil {
-			names = append(names[:len(names):len(names)], spec.Payload.Names...)
+			names = append(slices.Clip(names), spec.Payload.Names...)
 		}
 		for _, name := range names {
 			if found.Column(name) == nil {

@@ -3,6 +3,7 @@ package triggers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hasura-storage/graphql/localhasura/catalog"
@@ -19,7 +20,7 @@ func (e *Engine) install(ctx context.Context, watched []*catalog.Table) error {
 	want := map[string]string{}
 	for _, t := range watched {
 		for _, op := range []string{"INSERT", "UPDATE", "DELETE"} {
-			want[prefix+t.SQLName+"_"+op] = captureSQL(t, op)
+			want[prefix+t.SQLName+"_"+op] = e.captureSQL(t, op)
 		}
 	}
 	err := e.db.Write(ctx, "", func(tx *store.Tx) error {
@@ -84,7 +85,7 @@ func installed(ctx context.Context, tx *store.Tx) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // only read
 	have := map[string]string{}
 	for rows.Next() {
 		var name, sql string
@@ -99,13 +100,13 @@ func installed(ctx context.Context, tx *store.Tx) (map[string]string, error) {
 // captureSQL notes a change of one row with both images and who made it.
 // Every update is noted, whatever columns are listened to: a table's own
 // triggers may go on changing the row within the same statement.
-func captureSQL(t *catalog.Table, op string) string {
+func (e *Engine) captureSQL(t *catalog.Table, op string) string {
 	oldKey, oldRow, newKey, newRow := "NULL", "NULL", "NULL", "NULL"
 	if op != "INSERT" {
-		oldKey, oldRow = keySQL(t, "OLD"), rowSQL(t, "OLD")
+		oldKey, oldRow = keySQL(t, "OLD"), e.rowSQL(t, "OLD")
 	}
 	if op != "DELETE" {
-		newKey, newRow = keySQL(t, "NEW"), rowSQL(t, "NEW")
+		newKey, newRow = keySQL(t, "NEW"), e.rowSQL(t, "NEW")
 	}
 	return fmt.Sprintf(`CREATE TRIGGER %s AFTER %s ON %s BEGIN INSERT INTO "hdb_catalog.event_capture"(table_name, op, old_key, new_key, old, new, session) VALUES (%s, '%s', %s, %s, %s, %s, (SELECT session FROM "hdb_catalog.hasura_user" LIMIT 1)); END`,
 		catalog.Quote(prefix+t.SQLName+"_"+op), op, catalog.Quote(t.SQLName), literal(t.SQLName), op, oldKey, newKey, oldRow, newRow)
@@ -128,12 +129,12 @@ func keySQL(t *catalog.Table, image string) string {
 const chunk = 60
 
 // rowSQL is the row as JSON, as Postgres's row_to_json writes it.
-func rowSQL(t *catalog.Table, image string) string {
+func (e *Engine) rowSQL(t *catalog.Table, image string) string {
 	var objects []string
 	for start := 0; start < len(t.Columns); start += chunk {
 		var pairs []string
 		for _, c := range t.Columns[start:min(start+chunk, len(t.Columns))] {
-			pairs = append(pairs, literal(c.Name), valueSQL(c.Type.Class, image+"."+catalog.Quote(c.Name)))
+			pairs = append(pairs, literal(c.Name), e.valueSQL(c.Type, image+"."+catalog.Quote(c.Name)))
 		}
 		objects = append(objects, "json_object("+strings.Join(pairs, ", ")+")")
 	}
@@ -147,16 +148,20 @@ func rowSQL(t *catalog.Table, image string) string {
 }
 
 // valueSQL gives a stored value its JSON type.
-func valueSQL(class pgtype.Class, column string) string {
-	switch class {
+func (e *Engine) valueSQL(t pgtype.Type, column string) string {
+	switch t.Class {
 	case pgtype.Integer, pgtype.Float, pgtype.Numeric:
+		if e.stringify && slices.Contains([]string{"bigint", "numeric", "float8"}, t.GraphQL) {
+			return "CAST(" + column + " AS TEXT)"
+		}
 		return column
 	case pgtype.Boolean:
 		return "json(CASE " + column + " WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
 	case pgtype.JSON:
 		return "json(" + column + ")"
+	default:
+		return "CAST(" + column + " AS TEXT)"
 	}
-	return "CAST(" + column + " AS TEXT)"
 }
 
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

@@ -84,8 +84,8 @@ func (e *Engine) deliverCron(ctx context.Context) error {
 		return err
 	}
 	for _, c := range claimed {
-		if !e.spawn(func() { e.deliverOneCron(c) }) {
-			e.setCron(c.id, "scheduled", nil, 0)
+		if !e.spawn(func() { e.deliverOneCron(c) }) { //nolint:contextcheck // a delivery outlives the round that begins it
+			e.setCron(c.id, "scheduled", nil, 0) //nolint:contextcheck // as record says
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func (e *Engine) claimCron(ctx context.Context, limit int) ([]cronEvent, error) 
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
+		defer rows.Close() //nolint:errcheck // only read
 		for rows.Next() {
 			var c cronEvent
 			if err := rows.Scan(&c.id, &c.trigger, &c.scheduled, &c.tries); err != nil {

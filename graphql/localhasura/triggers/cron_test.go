@@ -27,7 +27,7 @@ func TestCron(t *testing.T) {
 	if got = w.hook.got(); len(got) != 2 || !strings.Contains(got[1], "10:25:00Z") {
 		t.Fatalf("deliveries = %v", got)
 	}
-	w.hook.answer = func(w http.ResponseWriter, _ int) { w.WriteHeader(500) }
+	w.hook.answer = func(w http.ResponseWriter, _ int) { w.WriteHeader(http.StatusInternalServerError) }
 	w.now.advance(3 * time.Minute)
 	for range 4 {
 		w.idle()

@@ -18,6 +18,7 @@ import (
 
 	"hasura-storage/graphql/localhasura/metadata"
 	"hasura-storage/graphql/localhasura/store"
+	"hasura-storage/graphql/localhasura/webhook"
 )
 
 // Options of an Engine; DB and Env are needed.
@@ -45,16 +46,19 @@ type Engine struct {
 	log      *zap.Logger
 	now      func() time.Time
 	interval time.Duration
-	client   *http.Client
-	planned  atomic.Pointer[time.Time] // when cron events were planned last; nil = plan now
+	// stringify makes texts of numbers that JavaScript cannot hold, as
+	// HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES says.
+	stringify bool
+	client    *http.Client
+	planned   atomic.Pointer[time.Time] // when cron events were planned last; nil = plan now
 
 	config  atomic.Pointer[config]
-	paused  sync.Map // names of triggers whose delivery waits
+	paused  names // of triggers whose delivery waits
 	slots   chan struct{}
 	wake    chan struct{}
 	running sync.WaitGroup // deliveries
 	loop    sync.WaitGroup
-	ctx     context.Context // of deliveries; ends with Close
+	ctx     context.Context //nolint:containedctx // of deliveries, which outlive requests; ends with Close
 	cancel  context.CancelFunc
 	stop    chan struct{}
 	once    sync.Once
@@ -67,6 +71,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{
 		db: o.DB, env: o.Env, log: o.Log, now: o.Now, interval: o.Interval,
 		wake: make(chan struct{}, 1), stop: make(chan struct{}),
+		stringify: o.Env("HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES") == "true",
 	}
 	e.defaults(o)
 	e.config.Store(&config{})
@@ -91,16 +96,12 @@ func (e *Engine) defaults(o Options) {
 		o.Concurrency = 100
 	}
 	e.slots = make(chan struct{}, o.Concurrency)
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = o.Concurrency
-	e.client = &http.Client{Transport: transport}
+	e.client = webhook.NewClient(o.Concurrency)
 }
 
 // Start begins to deliver.
 func (e *Engine) Start() {
-	e.loop.Add(1)
-	go func() {
-		defer e.loop.Done()
+	e.loop.Go(func() {
 		tick := time.NewTicker(e.interval)
 		defer tick.Stop()
 		for {
@@ -112,7 +113,7 @@ func (e *Engine) Start() {
 			case <-tick.C:
 			}
 		}
-	}()
+	})
 }
 
 // Wake makes the loop look for due work at once: call it after a commit.
@@ -171,15 +172,13 @@ func (e *Engine) spawn(deliver func()) bool {
 	default:
 		return false
 	}
-	e.running.Add(1)
-	go func() {
+	e.running.Go(func() {
 		defer func() {
 			<-e.slots
-			e.running.Done()
 			e.Wake() // there may be more than there were slots
 		}()
 		deliver()
-	}()
+	})
 	return true
 }
 

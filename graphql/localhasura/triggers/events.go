@@ -38,7 +38,7 @@ func (e *Engine) deliverEvents(ctx context.Context) error {
 		return err
 	}
 	for _, q := range claimed {
-		if !e.spawn(func() { e.deliverEvent(q) }) {
+		if !e.spawn(func() { e.deliverEvent(q) }) { //nolint:contextcheck // a delivery outlives the round that begins it
 			if err := e.release(ctx, q.id); err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ const pending = `delivered = 0 AND error = 0 AND archived = 0`
 // locks, and the names of paused triggers.
 func (e *Engine) moment() []any {
 	now := e.now()
-	return []any{text(now), text(now.Add(-staleLock)), jsonText(e.pausedNames())}
+	return []any{text(now), text(now.Add(-staleLock)), e.paused.json()}
 }
 
 // dueEvents takes the parameters of moment.
@@ -74,7 +74,7 @@ func (e *Engine) claimEvents(ctx context.Context, limit int) ([]queued, error) {
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
+		defer rows.Close() //nolint:errcheck // only read
 		for rows.Next() {
 			var q queued
 			if err := rows.Scan(&q.id, &q.trigger, &q.schema, &q.table, &q.payload, &q.created, &q.tries); err != nil {

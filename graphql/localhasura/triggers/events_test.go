@@ -70,10 +70,10 @@ func TestWhatFires(t *testing.T) {
 			w := newWorld(t, onItems(trigger("watch", c.definition, "")))
 			w.mutate(c.statements...)
 			w.idle()
-			var got []string
-			for _, body := range w.hook.got() {
-				op, old, new := event(t, body)
-				got = append(got, op+" "+nameIn(old)+" "+nameIn(new))
+			got := w.hook.got()
+			for i, body := range got {
+				op, before, after := event(t, body)
+				got[i] = op + " " + nameIn(before) + " " + nameIn(after)
 			}
 			slices.Sort(got)
 			slices.Sort(c.want)
@@ -105,6 +105,22 @@ func TestPayloadColumns(t *testing.T) {
 	_, old, _ := event(t, w.hook.got()[0])
 	if want := `{"id":"a0000000-0000-0000-0000-000000000001","size":9007199254740993}`; old != want {
 		t.Errorf("old = %s, want %s", old, want)
+	}
+}
+
+func TestBigNumbersAsTexts(t *testing.T) {
+	w := newWorld(t, onItems(trigger("made", `{"enable_manual":false,"insert":{"columns":"*","payload":["size","done","parent_id"]}}`, "")),
+		"HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES", "true")
+	w.mutate(`INSERT INTO "app.parents" VALUES (3, 'p')`, insertOne, `INSERT INTO "app.items"(id, parent_id) VALUES ('b', 3)`)
+	w.idle()
+	rows := w.hook.got()
+	for i, body := range rows {
+		_, _, rows[i] = event(t, body)
+	}
+	slices.Sort(rows)
+	want := []string{`{"parent_id":3,"size":null,"done":null}`, `{"parent_id":null,"size":"9007199254740993","done":true}`}
+	if !slices.Equal(rows, want) {
+		t.Errorf("rows = %q, want %q", rows, want)
 	}
 }
 

@@ -69,15 +69,15 @@ func readNotes(ctx context.Context, tx *store.Tx) ([]change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("triggers: read changes: %w", err)
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // only read
 	var notes []change
 	for rows.Next() {
 		var n change
-		var old, new, session sql.NullString
-		if err := rows.Scan(&n.seq, &n.table, &n.op, &n.oldKey, &n.newKey, &old, &new, &session); err != nil {
+		var before, after, session sql.NullString
+		if err := rows.Scan(&n.seq, &n.table, &n.op, &n.oldKey, &n.newKey, &before, &after, &session); err != nil {
 			return nil, fmt.Errorf("triggers: read changes: %w", err)
 		}
-		n.old, n.new, n.session = raw(old), raw(new), raw(session)
+		n.old, n.new, n.session = raw(before), raw(after), raw(session)
 		notes = append(notes, n)
 	}
 	return notes, rows.Err()
@@ -134,15 +134,15 @@ func (t *eventTrigger) event(c change, columns []string) *eventBody {
 	if spec == nil {
 		return nil
 	}
-	old, new := members(c.old), members(c.new)
-	if c.op == "UPDATE" && !differ(old, new, listed(&spec.Columns, columns)) {
+	before, after := members(c.old), members(c.new)
+	if c.op == "UPDATE" && !differ(before, after, listed(&spec.Columns, columns)) {
 		return nil
 	}
 	show := listed(spec.Payload, columns)
 	return &eventBody{
 		Op:        c.op,
 		Variables: c.session,
-		Data:      eventData{Old: object(old, show), New: object(new, show)},
+		Data:      eventData{Old: object(before, show), New: object(after, show)},
 	}
 }
 
@@ -188,9 +188,9 @@ func members(row json.RawMessage) map[string]json.RawMessage {
 }
 
 // differ compares the texts: both images were written by the same function.
-func differ(old, new map[string]json.RawMessage, columns []string) bool {
+func differ(before, after map[string]json.RawMessage, columns []string) bool {
 	for _, name := range columns {
-		if string(old[name]) != string(new[name]) {
+		if string(before[name]) != string(after[name]) {
 			return true
 		}
 	}

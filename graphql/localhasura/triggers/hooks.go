@@ -3,6 +3,9 @@ package triggers
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"hasura-storage/graphql/localhasura/qerr"
@@ -50,21 +53,37 @@ func (e *Engine) Redeliver(ctx context.Context, id string) *qerr.Error {
 
 // Pause holds back the deliveries of an event or cron trigger; its events are
 // kept in the log. Deliveries under way go on.
-func (e *Engine) Pause(name string) { e.paused.Store(name, true) }
+func (e *Engine) Pause(name string) { e.paused.set(name, true) }
 
 // Resume ends Pause.
 func (e *Engine) Resume(name string) {
-	e.paused.Delete(name)
+	e.paused.set(name, false)
 	e.Wake()
 }
 
-func (e *Engine) pausedNames() []string {
-	names := []string{}
-	e.paused.Range(func(name, _ any) bool {
-		names = append(names, name.(string))
-		return true
-	})
-	return names
+// names is a set of names.
+type names struct {
+	mu sync.Mutex
+	in map[string]bool
+}
+
+func (n *names) set(name string, member bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.in == nil {
+		n.in = map[string]bool{}
+	}
+	n.in[name] = true
+	if !member {
+		delete(n.in, name)
+	}
+}
+
+// json lists the names as a JSON array.
+func (n *names) json() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return jsonText(slices.AppendSeq([]string{}, maps.Keys(n.in)))
 }
 
 // Lose drops the pending events of a trigger, as if the webhook had never
@@ -96,7 +115,7 @@ func (e *Engine) Events(ctx context.Context, trigger string) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // only read
 	out := []Event{}
 	for rows.Next() {
 		var v Event
@@ -127,7 +146,7 @@ func (e *Engine) Idle(ctx context.Context) error {
 }
 
 func (e *Engine) busy(ctx context.Context) (bool, error) {
-	now, paused := text(e.now()), jsonText(e.pausedNames())
+	now, paused := text(e.now()), e.paused.json()
 	if len(e.slots) > 0 {
 		return true, nil
 	}

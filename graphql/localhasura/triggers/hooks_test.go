@@ -49,8 +49,8 @@ func TestManualEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.idle()
-	op, old, new := event(t, w.hook.got()[0])
-	if op != "MANUAL" || old != "null" || new != `{"x":1}` || !strings.Contains(w.hook.got()[0], id) {
+	op, before, after := event(t, w.hook.got()[0])
+	if op != "MANUAL" || before != "null" || after != `{"x":1}` || !strings.Contains(w.hook.got()[0], id) {
 		t.Errorf("delivery = %v", w.hook.got())
 	}
 	_, err = w.engine.Invoke(context.Background(), "auto", nil, nil)

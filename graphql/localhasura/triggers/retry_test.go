@@ -57,14 +57,14 @@ func retryAfter(value string, times int) func(http.ResponseWriter, int) {
 	return func(w http.ResponseWriter, n int) {
 		if n <= times {
 			w.Header().Set("Retry-After", value)
-			w.WriteHeader(503)
+			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	}
 }
 
 func TestARetryWaits(t *testing.T) {
 	w := newWorld(t, onItems(trigger("made", `{"enable_manual":false,"insert":{"columns":"*"}}`, `,"retry_conf":{"num_retries":1,"interval_sec":10}`)))
-	w.hook.answer = func(w http.ResponseWriter, _ int) { w.WriteHeader(500) }
+	w.hook.answer = func(w http.ResponseWriter, _ int) { w.WriteHeader(http.StatusInternalServerError) }
 	w.mutate(insertOne)
 	w.idle()
 	w.now.advance(9 * time.Second)

@@ -39,6 +39,7 @@ type world struct {
 	dir    string
 	now    *clock
 	hook   *hook
+	env    map[string]string
 }
 
 type clock struct {
@@ -68,6 +69,7 @@ type hook struct {
 }
 
 func newHook(t *testing.T) *hook {
+	t.Helper()
 	h := &hook{}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -90,10 +92,14 @@ func (h *hook) got() []string {
 	return slices.Clone(h.bodies)
 }
 
-func newWorld(t *testing.T, tables string) *world {
+func newWorld(t *testing.T, tables string, env ...string) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), hook: newHook(t),
 		now: &clock{at: time.Date(2024, 5, 2, 10, 11, 12, 123450000, time.UTC)}}
+	w.env = map[string]string{"BASE": w.hook.URL, "SECRET": "s3cret"}
+	for i := 0; i < len(env); i += 2 {
+		w.env[env[i]] = env[i+1]
+	}
 	w.open()
 	w.exec(schema)
 	w.apply(tables)
@@ -108,7 +114,7 @@ func (w *world) open() {
 		w.t.Fatal(err)
 	}
 	e, err := triggers.Open(context.Background(), triggers.Options{DB: db, Now: w.now.now, Interval: 5 * time.Millisecond,
-		Env: func(name string) string { return map[string]string{"BASE": w.hook.URL, "SECRET": "s3cret"}[name] }})
+		Env: func(name string) string { return w.env[name] }})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -185,7 +191,7 @@ func trigger(name, definition, more string) string {
 const insertOne = `INSERT INTO "app.items"(id, name, size, done, meta) VALUES ('a0000000-0000-0000-0000-000000000001', 'one', 9007199254740993, 1, '{"k":[1,null]}')`
 
 // event parts a delivery for comparison; the ids are random.
-func event(t *testing.T, body string) (op, old, new string) {
+func event(t *testing.T, body string) (op, before, after string) {
 	t.Helper()
 	var d struct {
 		Event struct {

@@ -25,9 +25,8 @@ func (c *Caller) headers(r Request) (http.Header, *qerr.Error) {
 	if c.configuredFirst {
 		slices.Reverse(origins)
 	}
-	origins = append(origins, http.Header{"Accept-Encoding": {"gzip"}})
 	out := http.Header{}
-	for _, origin := range origins {
+	for _, origin := range append(origins, http.Header{"Accept-Encoding": {"gzip"}}) {
 		for name, values := range origin {
 			if _, taken := out[name]; !taken && len(values) > 0 {
 				out[name] = values[:1]

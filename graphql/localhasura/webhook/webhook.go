@@ -28,14 +28,26 @@ type Caller struct {
 // New makes a Caller that expands templates from env and obeys
 // HASURA_GRAPHQL_CONFIGURED_HEADER_PRECEDENCE.
 func New(env metadata.Env) *Caller {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 100
-	transport.DisableCompression = true // decoded here, since a client may have set Accept-Encoding
 	return &Caller{
-		client:          &http.Client{Transport: transport},
+		client:          NewClient(100),
 		env:             env,
 		configuredFirst: env("HASURA_GRAPHQL_CONFIGURED_HEADER_PRECEDENCE") == "true",
 	}
+}
+
+// NewClient makes an HTTP client for webhooks that keeps as many connections
+// to one of them. It leaves answers compressed: whether they are asked for so
+// may be the caller's client's wish.
+func NewClient(connections int) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		MaxIdleConns:        connections,
+		MaxIdleConnsPerHost: connections,
+		IdleConnTimeout:     90 * time.Second,
+		TLSHandshakeTimeout: 10 * time.Second,
+		ForceAttemptHTTP2:   true,
+		DisableCompression:  true,
+	}}
 }
 
 // Close drops idle connections.
@@ -67,7 +79,7 @@ type Answer struct {
 // output type, whose names types explains. Errors are as the client sees them,
 // with an internal part that only some may see.
 func (c *Caller) Call(ctx context.Context, r Request, types *Types) (Answer, *qerr.Error) {
-	out, err := c.prepare(r)
+	out, err := c.prepare(ctx, r)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -83,7 +95,7 @@ func (c *Caller) Call(ctx context.Context, r Request, types *Types) (Answer, *qe
 }
 
 // prepare builds the HTTP request.
-func (c *Caller) prepare(r Request) (*http.Request, *qerr.Error) {
+func (c *Caller) prepare(ctx context.Context, r Request) (*http.Request, *qerr.Error) {
 	headers, err := c.headers(r)
 	if err != nil {
 		return nil, err
@@ -96,7 +108,7 @@ func (c *Caller) prepare(r Request) (*http.Request, *qerr.Error) {
 	if fault != nil {
 		return nil, qerr.Internalf(fault, "cannot encode the payload of action %q", r.Action.Name)
 	}
-	out, fault := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
+	out, fault := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if fault != nil {
 		return nil, qerr.Internalf(fault, "http exception when calling webhook")
 	}
