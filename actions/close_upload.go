@@ -175,13 +175,13 @@ func (s *Storage) clean(ctx context.Context, u upload) error {
 	if err := s.deleteUnnamed(ctx, u.File_id, u.key()); err != nil {
 		return err
 	}
-	if u.Kind == kindCreate && u.State == stateAborted {
+	if (u.Kind == kindCreate || u.Kind == kindREST) && u.State == stateAborted {
 		return s.deleteUnfinished(ctx, u.File_id)
 	}
 	return nil
 }
 
-// deleteUnfinished removes the row of a create that failed. Where a row of the
+// deleteUnfinished removes the row of a new file whose upload failed. Where a row of the
 // project's own refers to it, it stays, not uploaded.
 func (s *Storage) deleteUnfinished(ctx context.Context, fileID string) error {
 	// Admin: the caller's session may not delete what it inserted.

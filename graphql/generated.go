@@ -1722,7 +1722,7 @@ mutation DeleteUnfinishedFile ($id: uuid!) {
 }
 `
 
-// Removes the row of a create that failed, unless another upload of it is open.
+// Removes the row of a new file that failed, unless another upload of it is open.
 func DeleteUnfinishedFile(
 	ctx_ context.Context,
 	client_ graphql.Client,
