@@ -175,7 +175,7 @@ func (s *Storage) clean(ctx context.Context, u upload) error {
 	if err := s.deleteUnnamed(ctx, u.File_id, u.key()); err != nil {
 		return err
 	}
-	if (u.Kind == kindCreate || u.Kind == kindREST) && u.State == stateAborted {
+	if u.Kind != kindReplace && u.State == stateAborted {
 		return s.deleteUnfinished(ctx, u.File_id)
 	}
 	return nil
