@@ -24,7 +24,7 @@ func (s *Storage) CopyFile(ctx context.Context, as Session, in CopyFile) (File, 
 	if err != nil {
 		return File{}, err
 	}
-	if err := s.roomForUploads(ctx, as, 1); err != nil {
+	if err := s.roomForUploads(ctx, s.sessionKey(as), 1); err != nil {
 		return File{}, err
 	}
 	drafts := []graphql.UploadValues{u}

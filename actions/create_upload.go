@@ -70,7 +70,7 @@ func (s *Storage) drafts(ctx context.Context, as Session, files []CreateUpload) 
 	drafts := make([]graphql.UploadValues, len(files))
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(8)
-	work.Go(func() error { return s.roomForUploads(ctx, as, len(files)) })
+	work.Go(func() error { return s.roomForUploads(ctx, s.sessionKey(as), len(files)) })
 	for i := range files {
 		if err := files[i].validate(s.now()); err != nil {
 			return nil, indexed(err, i, len(files))
@@ -327,9 +327,9 @@ func (s *Storage) placed(ctx context.Context, u upload) (Upload, error) {
 }
 
 // roomForUploads refuses more open uploads than a session, or all together, may have.
-func (s *Storage) roomForUploads(ctx context.Context, as Session, more int) error {
+func (s *Storage) roomForUploads(ctx context.Context, sessionKey string, more int) error {
 	// Admin: uploads are the service's own.
-	open, err := graphql.CountOpenUploads(ctx, s.hasura.Admin(), s.sessionKey(as), maxOpenPerSession, max(s.maxOpen-more, 0))
+	open, err := graphql.CountOpenUploads(ctx, s.hasura.Admin(), sessionKey, maxOpenPerSession, max(s.maxOpen-more, 0))
 	if err != nil {
 		return hasuraError(err)
 	}

@@ -2,6 +2,7 @@ package actions
 
 import (
 	"mime"
+	"path"
 	"strings"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -27,6 +28,35 @@ func sniffed(head []byte) string {
 		return octetStream
 	}
 	return essenceOf(mimetype.Detect(head).String())
+}
+
+// typeOf returns the media type of a file that nobody vouches for, parameters
+// included. Bytes decide; only where they are text without a mark of its own,
+// the client or the name may say of which kind, as long as no browser runs it.
+func typeOf(head []byte, declared, name string) string {
+	if len(head) == 0 {
+		return octetStream
+	}
+	found := mimetype.Detect(head).String()
+	essence, charset, ok := strings.Cut(found, ";")
+	if essence != "text/plain" {
+		return found
+	}
+	for _, kind := range []string{essenceOf(declared), plainKinds[strings.ToLower(path.Ext(name))]} {
+		if kind != "" && kind != essence && family(kind) == text && !active(kind) {
+			if ok {
+				kind += ";" + charset
+			}
+			return kind
+		}
+	}
+	return found
+}
+
+// plainKinds are kinds of text that only their names tell apart.
+var plainKinds = map[string]string{
+	".css": "text/css", ".csv": "text/csv", ".json": "application/json", ".md": "text/markdown", ".toml": "application/toml",
+	".tsv": "text/tab-separated-values", ".yaml": "application/yaml", ".yml": "application/yaml",
 }
 
 // contradicts reports whether the first bytes show a type of another family

@@ -36,7 +36,7 @@ func (s *Storage) ReplaceFile(ctx context.Context, as Session, in ReplaceFile) (
 	if err := mayReplace(ctx, caller, f, in.changesNothing(f)); err != nil {
 		return Upload{}, err
 	}
-	if err := s.roomForUploads(ctx, as, 1); err != nil {
+	if err := s.roomForUploads(ctx, s.sessionKey(as), 1); err != nil {
 		return Upload{}, err
 	}
 	return s.openReplace(ctx, as, f, in)

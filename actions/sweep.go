@@ -123,6 +123,11 @@ func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error 
 		}
 		return s.settle(ctx, u)
 	}
+	if u.Kind == kindREST { // its request has died
+		s.abandon(ctx, u)
+		done.Aborted++
+		return nil
+	}
 	expired := !s.now().Before(u.Expires_at)
 	arrived, err := s.hasArrived(ctx, u)
 	switch {

@@ -13,6 +13,7 @@ const (
 	kindCreate  = "create"
 	kindReplace = "replace"
 	kindCopy    = "copy"
+	kindREST    = "rest" // the bytes come through the service: nobody else completes it
 
 	stateOpen      = "open"
 	stateCommitted = "committed"

@@ -188,6 +188,11 @@ func (v *variants) facts(ctx context.Context, o s3.Object) (images.Facts, error)
 	if err != nil {
 		return images.Facts{}, err
 	}
+	return v.factsOf(ctx, content)
+}
+
+// factsOf does so for a picture that is there already.
+func (v *variants) factsOf(ctx context.Context, content []byte) (images.Facts, error) {
 	var facts images.Facts
 	info, err := images.Probe(content)
 	if err != nil {

@@ -22,6 +22,8 @@ type FileValues struct {
 type FileChanges struct {
 	Name     *string         `json:"name,omitempty"`
 	Metadata json.RawMessage `json:"metadata,omitempty"`
+	// IsUploaded can only be set to what it is: the guard refuses a change.
+	IsUploaded *bool `json:"isUploaded,omitempty"`
 }
 
 // Condition is a boolean expression of Hasura's (`files_bool_exp`). The empty

@@ -18,6 +18,9 @@ import (
 // judged by Hasura, by the request's own headers.
 type Files interface {
 	GetFile(ctx context.Context, as actions.Headers, in actions.GetFile) (actions.Content, error)
+	// UploadFiles and PutFile read the form no earlier than Hasura has judged its sender.
+	UploadFiles(ctx context.Context, as actions.Headers, form actions.Form) ([]actions.StoredFile, error)
+	PutFile(ctx context.Context, as actions.Headers, id string, unless actions.Precondition, form actions.Form) (actions.StoredFile, error)
 	DeleteFile(ctx context.Context, as actions.Headers, id string, unless actions.Precondition) error
 	PresignURL(ctx context.Context, as actions.Headers, id string, expires *int) (actions.PresignedURL, error)
 	// GetPresigned opens what the signature in a link's query grants.
@@ -26,12 +29,12 @@ type Files interface {
 
 // files are the routes of the REST interface for files.
 func (s *server) files(r chi.Router) {
-	r.Get("/files/{id}", s.getFile)
-	r.Head("/files/{id}", s.getFile)
+	get(r, "/files/{id}", s.getFile)
+	r.Post("/files", s.uploadFiles)
+	r.Put("/files/{id}", s.putFile)
 	r.Delete("/files/{id}", s.deleteFile)
 	r.Get("/files/{id}/presignedurl", s.presignURL)
-	r.Get("/files/{id}/presignedurl/contents", s.getPresigned)
-	r.Head("/files/{id}/presignedurl/contents", s.getPresigned)
+	get(r, "/files/{id}/presignedurl/contents", s.getPresigned)
 }
 
 // getFile serves a file or a picture made of it.
@@ -128,15 +131,19 @@ func (s *server) presignURL(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, link)
 }
 
-// renderFile is renderREST with the statuses that clients of hasura-storage
-// expect where the code alone would have another.
+// renderFile is renderREST with the statuses that clients of hasura-storage expect.
 func renderFile(w http.ResponseWriter, r *http.Request, err error) {
+	fail(w, r, fileStatus(err), err)
+}
+
+// fileStatus is the status of an error where the code alone would say another one.
+func fileStatus(err error) int {
 	switch e := actions.Public(err); {
 	case errors.Is(err, errCondition):
-		fail(w, r, http.StatusPreconditionFailed, err)
+		return http.StatusPreconditionFailed
 	case e.Code == actions.AlreadyExists:
-		fail(w, r, http.StatusBadRequest, err)
+		return http.StatusBadRequest
 	default:
-		renderREST(w, r, err)
+		return statusOf(e.Code)
 	}
 }

@@ -69,6 +69,8 @@ type Options struct {
 	// Version is what /version answers.
 	Version string
 	CORS    CORS
+	// AdminSecret is Hasura's; whoever sends it may use the routes below /ops.
+	AdminSecret string
 	// Files are the REST interface's use cases; without them there are only signed links.
 	Files Files
 	// Stall is how long a client or the store may stand still in the middle of a
@@ -108,6 +110,9 @@ func (s *server) rest(r chi.Router) {
 		s.probes(r)
 	}
 	get(r, "/files/{id}/signed/*", s.signed)
+	if s.Files != nil {
+		s.files(r)
+	}
 }
 
 // probes are for whoever watches over the service.

@@ -100,12 +100,18 @@ func renderREST(w http.ResponseWriter, r *http.Request, err error) {
 
 // fail is renderREST with a status that the code alone does not say.
 func fail(w http.ResponseWriter, r *http.Request, code int, err error) {
+	e := refuse(w, r, err)
+	writeJSON(w, code, restError{problem{Message: e.Message, Code: e.Code, Data: e.Details}})
+}
+
+// refuse notes an error and sets the headers that go with it.
+func refuse(w http.ResponseWriter, r *http.Request, err error) *actions.Error {
 	e := note(r, err)
 	w.Header().Set("X-Error", oneLine(e.Message)) // all that a HEAD can show
 	if e.Code == actions.Busy {
 		w.Header().Set("Retry-After", "1")
 	}
-	writeJSON(w, code, restError{problem{Message: e.Message, Code: e.Code, Data: e.Details}})
+	return e
 }
 
 // oneLine makes a text fit for a header: visible ASCII, and not endless.
