@@ -48,6 +48,11 @@ func (e *execution) run(ctx context.Context) (string, *qerr.Error) {
 	if err != nil {
 		return "", err
 	}
+	if op.Kind == ast.Mutation {
+		if err := e.validate(ctx, op.Selections); err != nil {
+			return "", err
+		}
+	}
 	if op.Kind == ast.Mutation && tablesOnly(op.Selections) {
 		return e.transaction(ctx, op.Selections)
 	}

@@ -49,13 +49,27 @@ func (c Columns) MarshalJSON() ([]byte, error) {
 // "x-hasura-" in any case, a session variable.
 type Presets map[string]json.RawMessage
 
+// InputValidation asks a webhook about the input of a mutation before it runs.
+type InputValidation struct {
+	Type       string               `json:"type"` // "http"
+	Definition ValidationDefinition `json:"definition"`
+}
+
+// ValidationDefinition says where the input is judged.
+type ValidationDefinition struct {
+	URL                  string   `json:"url"`
+	Headers              []Header `json:"headers,omitempty"`
+	ForwardClientHeaders bool     `json:"forward_client_headers,omitempty"`
+	Timeout              int      `json:"timeout,omitempty"` // seconds; 0 = 10
+}
+
 // InsertPermission lets a role insert rows that pass Check. Columns nil = all.
 type InsertPermission struct {
-	Check         json.RawMessage `json:"check"`
-	Set           Presets         `json:"set,omitempty"`
-	Columns       *Columns        `json:"columns,omitempty"`
-	BackendOnly   bool            `json:"backend_only,omitempty"`
-	ValidateInput json.RawMessage `json:"validate_input,omitempty"`
+	Check         json.RawMessage  `json:"check"`
+	Set           Presets          `json:"set,omitempty"`
+	Columns       *Columns         `json:"columns,omitempty"`
+	BackendOnly   bool             `json:"backend_only,omitempty"`
+	ValidateInput *InputValidation `json:"validate_input,omitempty"`
 }
 
 // SelectPermission lets a role read columns of the rows that pass Filter.
@@ -74,17 +88,17 @@ type SelectPermission struct {
 // UpdatePermission lets a role change columns of the rows that pass Filter,
 // if they pass Check afterwards. A nil or null Check checks nothing.
 type UpdatePermission struct {
-	Columns       Columns         `json:"columns"`
-	Filter        json.RawMessage `json:"filter"`
-	Check         json.RawMessage `json:"check"`
-	Set           Presets         `json:"set,omitempty"`
-	BackendOnly   bool            `json:"backend_only,omitempty"`
-	ValidateInput json.RawMessage `json:"validate_input,omitempty"`
+	Columns       Columns          `json:"columns"`
+	Filter        json.RawMessage  `json:"filter"`
+	Check         json.RawMessage  `json:"check"`
+	Set           Presets          `json:"set,omitempty"`
+	BackendOnly   bool             `json:"backend_only,omitempty"`
+	ValidateInput *InputValidation `json:"validate_input,omitempty"`
 }
 
 // DeletePermission lets a role delete the rows that pass Filter.
 type DeletePermission struct {
-	Filter        json.RawMessage `json:"filter"`
-	BackendOnly   bool            `json:"backend_only,omitempty"`
-	ValidateInput json.RawMessage `json:"validate_input,omitempty"`
+	Filter        json.RawMessage  `json:"filter"`
+	BackendOnly   bool             `json:"backend_only,omitempty"`
+	ValidateInput *InputValidation `json:"validate_input,omitempty"`
 }

@@ -57,8 +57,6 @@ func (t *Table) unsupported() *qerr.Error {
 		return refuse("computed fields", "table %q", t.Table.String())
 	case len(t.RemoteRelationships) > 0:
 		return refuse("remote relationships", "table %q", t.Table.String())
-	case t.validatesInput():
-		return refuse("validate_input of a permission", "table %q", t.Table.String())
 	}
 	for i := range t.EventTriggers {
 		if err := t.EventTriggers[i].Unsupported(); err != nil {
@@ -66,20 +64,6 @@ func (t *Table) unsupported() *qerr.Error {
 		}
 	}
 	return nil
-}
-
-func (t *Table) validatesInput() bool {
-	found := false
-	for _, p := range t.InsertPermissions {
-		found = found || given(p.Permission.ValidateInput)
-	}
-	for _, p := range t.UpdatePermissions {
-		found = found || given(p.Permission.ValidateInput)
-	}
-	for _, p := range t.DeletePermissions {
-		found = found || given(p.Permission.ValidateInput)
-	}
-	return found
 }
 
 // Unsupported names what the local Hasura cannot do of an action, or is nil.

@@ -34,6 +34,7 @@ type Insert struct {
 	Check       Expr
 	Presets     []Preset
 	BackendOnly bool
+	Validation  *metadata.InputValidation
 }
 
 // Update is what a role may change.
@@ -42,12 +43,14 @@ type Update struct {
 	Filter, Check Expr
 	Presets       []Preset
 	BackendOnly   bool
+	Validation    *metadata.InputValidation
 }
 
 // Delete is what a role may delete.
 type Delete struct {
 	Filter      Expr
 	BackendOnly bool
+	Validation  *metadata.InputValidation
 }
 
 // Preset gives a column a value of the role's permission.
@@ -151,7 +154,7 @@ func (m *Model) permissions(t *Tracked) {
 	for _, p := range t.Meta.DeletePermissions {
 		filter, err := m.filter(t, p.Permission.Filter)
 		if m.accept(t, "delete_permission", p.Role, err, p.Permission) {
-			t.delete_[p.Role] = &Delete{Filter: filter, BackendOnly: p.Permission.BackendOnly}
+			t.delete_[p.Role] = &Delete{Filter: filter, BackendOnly: p.Permission.BackendOnly, Validation: p.Permission.ValidateInput}
 		}
 	}
 }
@@ -194,7 +197,7 @@ func (m *Model) insertPermission(t *Tracked, p *metadata.InsertPermission) (*Ins
 		return nil, err
 	}
 	check, err := m.filter(t, p.Check)
-	return &Insert{Columns: columns, Check: check, Presets: presets, BackendOnly: p.BackendOnly}, err
+	return &Insert{Columns: columns, Check: check, Presets: presets, BackendOnly: p.BackendOnly, Validation: p.ValidateInput}, err
 }
 
 func (m *Model) updatePermission(t *Tracked, p *metadata.UpdatePermission) (*Update, error) {
@@ -211,7 +214,7 @@ func (m *Model) updatePermission(t *Tracked, p *metadata.UpdatePermission) (*Upd
 		return nil, err
 	}
 	check, err := m.filter(t, p.Check)
-	return &Update{Columns: columns, Filter: filter, Check: check, Presets: presets, BackendOnly: p.BackendOnly}, err
+	return &Update{Columns: columns, Filter: filter, Check: check, Presets: presets, BackendOnly: p.BackendOnly, Validation: p.ValidateInput}, err
 }
 
 func columnSet(t *Tracked, columns *metadata.Columns) (map[string]bool, error) {

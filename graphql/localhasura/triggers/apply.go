@@ -3,6 +3,7 @@ package triggers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -145,15 +146,15 @@ func CheckEvent(t *metadata.EventTrigger) error {
 	d := &t.Definition
 	switch {
 	case !validName.MatchString(t.Name):
-		return fmt.Errorf("only alphanumeric and underscore and hyphens allowed")
+		return errors.New("only alphanumeric and underscore and hyphens allowed")
 	case len(t.Name) > maxName:
 		return fmt.Errorf("event trigger name can be at most %d characters", maxName)
 	case d.Insert == nil && d.Update == nil && d.Delete == nil && !d.EnableManual:
-		return fmt.Errorf("atleast one amongst insert/update/delete/enable_manual spec must be provided")
+		return errors.New("atleast one amongst insert/update/delete/enable_manual spec must be provided")
 	case t.Webhook != "" && t.WebhookFromEnv != "":
-		return fmt.Errorf("only one of webhook or webhook_from_env should be given")
+		return errors.New("only one of webhook or webhook_from_env should be given")
 	case t.Webhook == "" && t.WebhookFromEnv == "":
-		return fmt.Errorf("must provide webhook or webhook_from_env")
+		return errors.New("must provide webhook or webhook_from_env")
 	}
 	return nil
 }

@@ -14,20 +14,19 @@ import (
 // headers joins the three origins of headers. Of one name the first origin
 // wins: by default the client's forwarded headers, so that a client can
 // replace a configured header; with the precedence setting the configured.
-func (c *Caller) headers(r Request) (http.Header, *qerr.Error) {
-	d := &r.Action.Definition
-	configured, err := metadata.ResolveHeaders(d.Headers, c.env)
+func (c *Caller) headers(o origin) (http.Header, *qerr.Error) {
+	configured, err := metadata.ResolveHeaders(o.configured, c.env)
 	if err != nil {
 		return nil, err
 	}
 	own := http.Header{"Content-Type": {"application/json"}, "User-Agent": {UserAgent}}
-	origins := []http.Header{forwarded(r), own, configured}
+	origins := []http.Header{o.forwarded(), own, configured}
 	if c.configuredFirst {
 		slices.Reverse(origins)
 	}
 	out := http.Header{}
-	for _, origin := range append(origins, http.Header{"Accept-Encoding": {"gzip"}}) {
-		for name, values := range origin {
+	for _, from := range append(origins, http.Header{"Accept-Encoding": {"gzip"}}) {
+		for name, values := range from {
 			if _, taken := out[name]; !taken && len(values) > 0 {
 				out[name] = values[:1]
 			}
@@ -36,22 +35,36 @@ func (c *Caller) headers(r Request) (http.Header, *qerr.Error) {
 	return out, nil
 }
 
+// origin is where the headers of a call come from.
+type origin struct {
+	configured []metadata.Header
+	forward    bool      // the client's headers as well
+	ignored    *[]string // which of those are left out; nil = Hasura's list
+	client     http.Header
+	host       string
+}
+
+func (r Request) origin() origin {
+	d := &r.Action.Definition
+	return origin{d.Headers, d.ForwardClientHeaders, d.IgnoredClientHeaders, r.Headers, r.Host}
+}
+
 // forwarded are the client's headers that go on to the webhook: all but the
 // session's and the ignored ones.
-func forwarded(r Request) http.Header {
-	if !r.Action.Definition.ForwardClientHeaders {
+func (o origin) forwarded() http.Header {
+	if !o.forward {
 		return nil
 	}
 	ignored := metadata.IgnoredClientHeaders
-	if own := r.Action.Definition.IgnoredClientHeaders; own != nil {
-		ignored = *own
+	if o.ignored != nil {
+		ignored = *o.ignored
 	}
-	client := r.Headers.Clone()
+	client := o.client.Clone()
 	if client == nil {
 		client = http.Header{}
 	}
-	if r.Host != "" {
-		client.Set("Host", r.Host)
+	if o.host != "" {
+		client.Set("Host", o.host)
 	}
 	out := http.Header{}
 	for name, values := range client {

@@ -96,17 +96,22 @@ func (c *Caller) Call(ctx context.Context, r Request, types *Types) (Answer, *qe
 
 // prepare builds the HTTP request.
 func (c *Caller) prepare(ctx context.Context, r Request) (*http.Request, *qerr.Error) {
-	headers, err := c.headers(r)
-	if err != nil {
-		return nil, err
-	}
-	url, fault := metadata.Expand(r.Action.Definition.Handler, c.env)
-	if fault != nil {
-		return nil, qerr.New(qerr.NotFound, fault.Error())
-	}
 	body, fault := payload(r)
 	if fault != nil {
 		return nil, qerr.Internalf(fault, "cannot encode the payload of action %q", r.Action.Name)
+	}
+	return c.newRequest(ctx, r.Action.Definition.Handler, r.origin(), body)
+}
+
+// newRequest is a POST to a handler, whose templates are expanded.
+func (c *Caller) newRequest(ctx context.Context, handler string, from origin, body []byte) (*http.Request, *qerr.Error) {
+	headers, err := c.headers(from)
+	if err != nil {
+		return nil, err
+	}
+	url, fault := metadata.Expand(handler, c.env)
+	if fault != nil {
+		return nil, qerr.New(qerr.NotFound, fault.Error())
 	}
 	out, fault := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if fault != nil {
