@@ -102,15 +102,22 @@ func (s *Storage) namedKeys(ctx context.Context, keys, files []string) (named, e
 	if err != nil {
 		return named{}, hasuraError(err)
 	}
-	n := named{keys: map[string]bool{}, versions: map[string]string{}}
+	n := newNamed()
 	for _, f := range found.Files {
-		n.keys[s.keys.of(f.Id, f.ObjectKey)] = true
-		if deref(f.IsUploaded) {
-			n.versions[f.Id] = s.keys.version(&graphql.File{ObjectKey: f.ObjectKey, Etag: f.Etag})
-		}
+		n.file(s.keys, f.Id, f.ObjectKey, f.Etag, deref(f.IsUploaded))
 	}
 	for _, u := range found.Uploads {
 		n.keys[deref(u.Object_key)] = true
 	}
 	return n, nil
+}
+
+func newNamed() named { return named{keys: map[string]bool{}, versions: map[string]string{}} }
+
+// file notes what a row names.
+func (n named) file(k keys, id string, objectKey, etag *string, uploaded bool) {
+	n.keys[k.of(id, objectKey)] = true
+	if uploaded {
+		n.versions[id] = k.version(&graphql.File{ObjectKey: objectKey, Etag: etag})
+	}
 }

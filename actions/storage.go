@@ -68,6 +68,7 @@ type Storage struct {
 	intake      *intake
 	background  *background
 	sweeping    sync.Mutex
+	reconciling sync.Mutex
 }
 
 // New wires a Storage. It talks to nobody.

@@ -540,6 +540,50 @@ func (v *InsertUploadsResponse) GetInserted() InsertUploadsInsertedStorage_uploa
 	return v.Inserted
 }
 
+// InventoryFiles includes the requested fields of the GraphQL type files.
+type InventoryFiles struct {
+	Id         string  `json:"id"`
+	ObjectKey  *string `json:"objectKey"`
+	IsUploaded *bool   `json:"isUploaded"`
+	Etag       *string `json:"etag"`
+}
+
+// GetId returns InventoryFiles.Id, and is useful for accessing the field via an interface.
+func (v *InventoryFiles) GetId() string { return v.Id }
+
+// GetObjectKey returns InventoryFiles.ObjectKey, and is useful for accessing the field via an interface.
+func (v *InventoryFiles) GetObjectKey() *string { return v.ObjectKey }
+
+// GetIsUploaded returns InventoryFiles.IsUploaded, and is useful for accessing the field via an interface.
+func (v *InventoryFiles) GetIsUploaded() *bool { return v.IsUploaded }
+
+// GetEtag returns InventoryFiles.Etag, and is useful for accessing the field via an interface.
+func (v *InventoryFiles) GetEtag() *string { return v.Etag }
+
+// InventoryResponse is returned by Inventory on success.
+type InventoryResponse struct {
+	Files   []InventoryFiles                  `json:"files"`
+	Uploads []InventoryUploadsStorage_uploads `json:"uploads"`
+}
+
+// GetFiles returns InventoryResponse.Files, and is useful for accessing the field via an interface.
+func (v *InventoryResponse) GetFiles() []InventoryFiles { return v.Files }
+
+// GetUploads returns InventoryResponse.Uploads, and is useful for accessing the field via an interface.
+func (v *InventoryResponse) GetUploads() []InventoryUploadsStorage_uploads { return v.Uploads }
+
+// InventoryUploadsStorage_uploads includes the requested fields of the GraphQL type storage_uploads.
+type InventoryUploadsStorage_uploads struct {
+	Object_key  *string `json:"object_key"`
+	Staging_key *string `json:"staging_key"`
+}
+
+// GetObject_key returns InventoryUploadsStorage_uploads.Object_key, and is useful for accessing the field via an interface.
+func (v *InventoryUploadsStorage_uploads) GetObject_key() *string { return v.Object_key }
+
+// GetStaging_key returns InventoryUploadsStorage_uploads.Staging_key, and is useful for accessing the field via an interface.
+func (v *InventoryUploadsStorage_uploads) GetStaging_key() *string { return v.Staging_key }
+
 // KeepRestUploadKeptStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
 type KeepRestUploadKeptStorage_uploads_mutation_response struct {
 	Affected_rows int `json:"affected_rows"`
@@ -900,6 +944,38 @@ func (v *Upload) GetExpires_at() time.Time { return v.Expires_at }
 // GetFile returns Upload.File, and is useful for accessing the field via an interface.
 func (v *Upload) GetFile() *File { return v.File }
 
+// UploadedFilesFiles includes the requested fields of the GraphQL type files.
+type UploadedFilesFiles struct {
+	Id         string  `json:"id"`
+	BucketId   string  `json:"bucketId"`
+	Name       *string `json:"name"`
+	IsUploaded *bool   `json:"isUploaded"`
+	ObjectKey  *string `json:"objectKey"`
+}
+
+// GetId returns UploadedFilesFiles.Id, and is useful for accessing the field via an interface.
+func (v *UploadedFilesFiles) GetId() string { return v.Id }
+
+// GetBucketId returns UploadedFilesFiles.BucketId, and is useful for accessing the field via an interface.
+func (v *UploadedFilesFiles) GetBucketId() string { return v.BucketId }
+
+// GetName returns UploadedFilesFiles.Name, and is useful for accessing the field via an interface.
+func (v *UploadedFilesFiles) GetName() *string { return v.Name }
+
+// GetIsUploaded returns UploadedFilesFiles.IsUploaded, and is useful for accessing the field via an interface.
+func (v *UploadedFilesFiles) GetIsUploaded() *bool { return v.IsUploaded }
+
+// GetObjectKey returns UploadedFilesFiles.ObjectKey, and is useful for accessing the field via an interface.
+func (v *UploadedFilesFiles) GetObjectKey() *string { return v.ObjectKey }
+
+// UploadedFilesResponse is returned by UploadedFiles on success.
+type UploadedFilesResponse struct {
+	Files []UploadedFilesFiles `json:"files"`
+}
+
+// GetFiles returns UploadedFilesResponse.Files, and is useful for accessing the field via an interface.
+func (v *UploadedFilesResponse) GetFiles() []UploadedFilesFiles { return v.Files }
+
 // UploadsOfFileResponse is returned by UploadsOfFile on success.
 type UploadsOfFileResponse struct {
 	Uploads []Upload `json:"uploads"`
@@ -1252,6 +1328,18 @@ type __InsertUploadsInput struct {
 // GetUploads returns __InsertUploadsInput.Uploads, and is useful for accessing the field via an interface.
 func (v *__InsertUploadsInput) GetUploads() []UploadValues { return v.Uploads }
 
+// __InventoryInput is used internally by genqlient
+type __InventoryInput struct {
+	Keys  []string `json:"keys"`
+	Files []string `json:"files"`
+}
+
+// GetKeys returns __InventoryInput.Keys, and is useful for accessing the field via an interface.
+func (v *__InventoryInput) GetKeys() []string { return v.Keys }
+
+// GetFiles returns __InventoryInput.Files, and is useful for accessing the field via an interface.
+func (v *__InventoryInput) GetFiles() []string { return v.Files }
+
 // __KeepRestUploadInput is used internally by genqlient
 type __KeepRestUploadInput struct {
 	Id    string    `json:"id"`
@@ -1411,6 +1499,22 @@ func (v *__UpdateFileInput) GetId() string { return v.Id }
 
 // GetSet returns __UpdateFileInput.Set, and is useful for accessing the field via an interface.
 func (v *__UpdateFileInput) GetSet() FileChanges { return v.Set }
+
+// __UploadedFilesInput is used internally by genqlient
+type __UploadedFilesInput struct {
+	After  string    `json:"after"`
+	Before time.Time `json:"before"`
+	Limit  int       `json:"limit"`
+}
+
+// GetAfter returns __UploadedFilesInput.After, and is useful for accessing the field via an interface.
+func (v *__UploadedFilesInput) GetAfter() string { return v.After }
+
+// GetBefore returns __UploadedFilesInput.Before, and is useful for accessing the field via an interface.
+func (v *__UploadedFilesInput) GetBefore() time.Time { return v.Before }
+
+// GetLimit returns __UploadedFilesInput.Limit, and is useful for accessing the field via an interface.
+func (v *__UploadedFilesInput) GetLimit() int { return v.Limit }
 
 // __UploadsOfFileInput is used internally by genqlient
 type __UploadsOfFileInput struct {
@@ -2435,6 +2539,52 @@ func InsertUploads(
 	return data_, err_
 }
 
+// The query executed by Inventory.
+const Inventory_Operation = `
+query Inventory ($keys: [String!]!, $files: [uuid!]!) {
+	files(where: {_or:[{objectKey:{_in:$keys}},{id:{_in:$files}}]}) {
+		id
+		objectKey
+		isUploaded
+		etag
+	}
+	uploads: storage_uploads(where: {_or:[{object_key:{_in:$keys}},{staging_key:{_in:$keys}}]}) {
+		object_key
+		staging_key
+	}
+}
+`
+
+// Who names these keys, or is one of these files: read before anything that looks
+// abandoned is removed. An upload's record counts in any state: whoever closes it
+// removes what it names.
+func Inventory(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	keys []string,
+	files []string,
+) (data_ *InventoryResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "Inventory",
+		Query:  Inventory_Operation,
+		Variables: &__InventoryInput{
+			Keys:  keys,
+			Files: files,
+		},
+	}
+
+	data_ = &InventoryResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by KeepRestUpload.
 const KeepRestUpload_Operation = `
 mutation KeepRestUpload ($id: uuid!, $until: timestamptz!) {
@@ -2916,6 +3066,49 @@ func UpdateFile(
 	}
 
 	data_ = &UpdateFileResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by UploadedFiles.
+const UploadedFiles_Operation = `
+query UploadedFiles ($after: uuid!, $before: timestamptz!, $limit: Int!) {
+	files(where: {isUploaded:{_eq:true},id:{_gt:$after},updatedAt:{_lt:$before}}, order_by: [{id:asc}], limit: $limit) {
+		id
+		bucketId
+		name
+		isUploaded
+		objectKey
+	}
+}
+`
+
+// Uploaded files in the order of their ids, a page at a time.
+func UploadedFiles(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	after string,
+	before time.Time,
+	limit int,
+) (data_ *UploadedFilesResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "UploadedFiles",
+		Query:  UploadedFiles_Operation,
+		Variables: &__UploadedFilesInput{
+			After:  after,
+			Before: before,
+			Limit:  limit,
+		},
+	}
+
+	data_ = &UploadedFilesResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

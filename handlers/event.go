@@ -24,6 +24,7 @@ func (s *server) events(r chi.Router) {
 func (s *server) cron(r chi.Router) {
 	r.Use(survive(renderUnavailable), fromHasura(s.Secret, renderREST))
 	r.Post("/sweep", job(s.service.Sweep))
+	r.Post("/reconcile", job(s.service.Reconcile))
 }
 
 // delivery is what Hasura posts for a changed row of storage.files. Names in

@@ -97,6 +97,10 @@ func (s *stub) Sweep(context.Context) (actions.Swept, error) {
 	return actions.Swept{Completed: 2, Garbage: 3}, s.called("sweep")
 }
 
+func (s *stub) Reconcile(context.Context) (actions.Reconciling, error) {
+	return actions.Reconciling{Started: true}, s.called("reconcile")
+}
+
 func (s *stub) SignedContent(_ context.Context, id, path string, query url.Values, _ string) (actions.Content, error) {
 	return s.content, s.called("signed %s %s %s", id, path, query.Encode())
 }
