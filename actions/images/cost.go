@@ -3,6 +3,7 @@ package images
 // The memory of a decode, in bytes per pixel of the source. Generous: a budget that is exceeded is worse than one that is not used up.
 const (
 	costPixels = 9   // decoded by the standard library, then taken apart into planes
+	costWebP   = 14  // the same, where alpha and colours are decoded apart
 	costWASM   = 130 // AVIF: decoded by a WebAssembly module, copied out, taken apart
 	costJPEG   = 3   // our JPEG decoder's planes at full size
 	costFixed  = 4 << 20
@@ -17,10 +18,7 @@ func Cost(info Info, s Spec) int64 {
 	if err != nil {
 		return costFixed + pixels*(costPixels+costResult)
 	}
-	result := int64(p.canvas[0]) * int64(p.canvas[1]) * costResult
-	if s.Format.resultFor(info.Format) == AVIF {
-		result += 64<<20 + int64(p.canvas[0])*int64(p.canvas[1])*costResult*4
-	}
+	result := resultCost(s.Format.resultFor(info.Format), int64(p.canvas[0])*int64(p.canvas[1]))
 	switch info.Format {
 	case JPEG:
 		d := int64(denominator(p.shrinks()))
@@ -31,10 +29,23 @@ func Cost(info Info, s Spec) int64 {
 		return costFixed + result + bytes
 	case AVIF, HEIC:
 		return costFixed + result + 32<<20 + pixels*costWASM
+	case WebP:
+		return costFixed + result + pixels*costWebP
 	case GIF:
 		return costFixed + result*int64(max(1, info.Frames)) + pixels*(costPixels+int64(max(1, info.Frames)))
 	}
 	return costFixed + result + pixels*costPixels
+}
+
+// resultCost is what making and encoding so many pixels takes. The WebAssembly encoders bring a memory of their own.
+func resultCost(f Format, pixels int64) int64 {
+	switch f {
+	case WebP:
+		return 4<<20 + pixels*costResult*2
+	case AVIF:
+		return 64<<20 + pixels*costResult*5
+	}
+	return pixels * costResult
 }
 
 // progressiveCost is what the coefficients of a progressive JPEG take, chroma counted at full size.

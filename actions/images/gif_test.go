@@ -1,0 +1,112 @@
+package images_test
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	"image/gif"
+	"testing"
+
+	"hasura-storage/actions/images"
+)
+
+func gifOf(t testing.TB, b []byte) *gif.GIF {
+	t.Helper()
+	g, err := gif.DecodeAll(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestAnAnimationStaysOne(t *testing.T) {
+	before := gifOf(t, sample(t, "animated.gif"))
+	res := transform(t, "animated.gif", images.Spec{Width: 50})
+	after := gifOf(t, res.Bytes)
+	if len(after.Image) != len(before.Image) || res.Frames != len(before.Image) {
+		t.Errorf("%d frames, says %d, want %d", len(after.Image), res.Frames, len(before.Image))
+	}
+	for i := range after.Delay {
+		if after.Delay[i] != before.Delay[i] {
+			t.Errorf("frame %d takes %d, want %d", i, after.Delay[i], before.Delay[i])
+		}
+	}
+	if after.LoopCount != before.LoopCount || after.Config.Width != 50 {
+		t.Errorf("loops %d and width %d, want %d and 50", after.LoopCount, after.Config.Width, before.LoopCount)
+	}
+	for _, f := range []images.Format{images.JPEG, images.WebP, images.PNG} {
+		if res := transform(t, "animated.gif", images.Spec{Width: 50, Format: f}); res.Frames != 1 {
+			t.Errorf("%s has %d frames", f, res.Frames)
+		}
+	}
+}
+
+// squares is an animation on a screen of 40x40: a red ground, then a green square that goes away by the given disposal, then a blue one elsewhere.
+func squares(t testing.TB, disposal byte) []byte {
+	t.Helper()
+	colours := color.Palette{color.NRGBA{}, rgba(255, 0, 0), rgba(0, 255, 0), rgba(0, 0, 255)}
+	frame := func(r image.Rectangle, c uint8) *image.Paletted {
+		m := image.NewPaletted(r, colours)
+		for i := range m.Pix {
+			m.Pix[i] = c
+		}
+		return m
+	}
+	g := &gif.GIF{
+		Image:    []*image.Paletted{frame(image.Rect(0, 0, 40, 40), 1), frame(image.Rect(0, 0, 20, 20), 2), frame(image.Rect(20, 20, 40, 40), 3)},
+		Delay:    []int{5, 7, 9},
+		Disposal: []byte{gif.DisposalNone, disposal, gif.DisposalNone},
+		Config:   image.Config{Width: 40, Height: 40, ColorModel: colours},
+	}
+	var b bytes.Buffer
+	if err := gif.EncodeAll(&b, g); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestFramesAreShownAsTheFileSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		disposal byte
+		corner   color.NRGBA // what the third frame shows where the second was
+	}{
+		"left in place":             {gif.DisposalNone, rgba(0, 255, 0)},
+		"cleared to the background": {gif.DisposalBackground, color.NRGBA{}},
+		"undone":                    {gif.DisposalPrevious, rgba(255, 0, 0)},
+	} {
+		res := transformed(t, squares(t, c.disposal), images.Spec{Width: 20})
+		third := gifOf(t, res.Bytes).Image[2]
+		if got := third.At(4, 4); !near(got, c.corner) {
+			t.Errorf("%s: %v, want %v", name, got, c.corner)
+		}
+		if got := third.At(15, 15); !near(got, rgba(0, 0, 255)) {
+			t.Errorf("%s: the new square is %v", name, got)
+		}
+	}
+}
+
+// near allows for what a reduction to 256 colours changes.
+func near(got color.Color, want color.NRGBA) bool {
+	g := color.NRGBAModel.Convert(got).(color.NRGBA)
+	for _, d := range []int{int(g.R) - int(want.R), int(g.G) - int(want.G), int(g.B) - int(want.B), int(g.A) - int(want.A)} {
+		if d < -3 || d > 3 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestTooManyFramesAreRefused(t *testing.T) {
+	g := gifOf(t, squares(t, gif.DisposalNone))
+	for len(g.Image) < 300 {
+		g.Image, g.Delay, g.Disposal = append(g.Image, g.Image[1]), append(g.Delay, 1), append(g.Disposal, 1)
+	}
+	var b bytes.Buffer
+	if err := gif.EncodeAll(&b, g); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := images.Transform(t.Context(), b.Bytes(), images.Spec{Width: 20}, images.DefaultLimits()); !errors.Is(err, images.ErrTooLarge) {
+		t.Errorf("300 frames: %v", err)
+	}
+}
