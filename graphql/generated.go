@@ -40,6 +40,7 @@ type Bucket struct {
 	DownloadExpiration   int              `json:"downloadExpiration"`
 	CacheControl         *string          `json:"cacheControl"`
 	PresignedUrlsEnabled bool             `json:"presignedUrlsEnabled"`
+	StripMetadata        bool             `json:"stripMetadata"`
 	ImagePresets         *json.RawMessage `json:"imagePresets"`
 }
 
@@ -66,6 +67,9 @@ func (v *Bucket) GetCacheControl() *string { return v.CacheControl }
 
 // GetPresignedUrlsEnabled returns Bucket.PresignedUrlsEnabled, and is useful for accessing the field via an interface.
 func (v *Bucket) GetPresignedUrlsEnabled() bool { return v.PresignedUrlsEnabled }
+
+// GetStripMetadata returns Bucket.StripMetadata, and is useful for accessing the field via an interface.
+func (v *Bucket) GetStripMetadata() bool { return v.StripMetadata }
 
 // GetImagePresets returns Bucket.ImagePresets, and is useful for accessing the field via an interface.
 func (v *Bucket) GetImagePresets() *json.RawMessage { return v.ImagePresets }
@@ -104,6 +108,40 @@ func (v *ClaimUploadResponse) GetClaimed() ClaimUploadClaimedStorage_uploads_mut
 // GetDiscarded returns ClaimUploadResponse.Discarded, and is useful for accessing the field via an interface.
 func (v *ClaimUploadResponse) GetDiscarded() ClaimUploadDiscardedStorage_garbage_mutation_response {
 	return v.Discarded
+}
+
+// CloseInfectedClosedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type CloseInfectedClosedStorage_uploads_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns CloseInfectedClosedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *CloseInfectedClosedStorage_uploads_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
+// CloseInfectedRecordedVirus_mutation_response includes the requested fields of the GraphQL type virus_mutation_response.
+type CloseInfectedRecordedVirus_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns CloseInfectedRecordedVirus_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *CloseInfectedRecordedVirus_mutation_response) GetAffected_rows() int { return v.Affected_rows }
+
+// CloseInfectedResponse is returned by CloseInfected on success.
+type CloseInfectedResponse struct {
+	Closed   CloseInfectedClosedStorage_uploads_mutation_response `json:"closed"`
+	Recorded CloseInfectedRecordedVirus_mutation_response         `json:"recorded"`
+}
+
+// GetClosed returns CloseInfectedResponse.Closed, and is useful for accessing the field via an interface.
+func (v *CloseInfectedResponse) GetClosed() CloseInfectedClosedStorage_uploads_mutation_response {
+	return v.Closed
+}
+
+// GetRecorded returns CloseInfectedResponse.Recorded, and is useful for accessing the field via an interface.
+func (v *CloseInfectedResponse) GetRecorded() CloseInfectedRecordedVirus_mutation_response {
+	return v.Recorded
 }
 
 // CommitUploadClosedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
@@ -394,38 +432,6 @@ type FileGarbageResponse struct {
 // GetGarbage returns FileGarbageResponse.Garbage, and is useful for accessing the field via an interface.
 func (v *FileGarbageResponse) GetGarbage() []Garbage { return v.Garbage }
 
-// FilesPageFiles includes the requested fields of the GraphQL type files.
-type FilesPageFiles struct {
-	Id         string  `json:"id"`
-	Name       *string `json:"name"`
-	BucketId   string  `json:"bucketId"`
-	IsUploaded *bool   `json:"isUploaded"`
-	ObjectKey  *string `json:"objectKey"`
-}
-
-// GetId returns FilesPageFiles.Id, and is useful for accessing the field via an interface.
-func (v *FilesPageFiles) GetId() string { return v.Id }
-
-// GetName returns FilesPageFiles.Name, and is useful for accessing the field via an interface.
-func (v *FilesPageFiles) GetName() *string { return v.Name }
-
-// GetBucketId returns FilesPageFiles.BucketId, and is useful for accessing the field via an interface.
-func (v *FilesPageFiles) GetBucketId() string { return v.BucketId }
-
-// GetIsUploaded returns FilesPageFiles.IsUploaded, and is useful for accessing the field via an interface.
-func (v *FilesPageFiles) GetIsUploaded() *bool { return v.IsUploaded }
-
-// GetObjectKey returns FilesPageFiles.ObjectKey, and is useful for accessing the field via an interface.
-func (v *FilesPageFiles) GetObjectKey() *string { return v.ObjectKey }
-
-// FilesPageResponse is returned by FilesPage on success.
-type FilesPageResponse struct {
-	Files []FilesPageFiles `json:"files"`
-}
-
-// GetFiles returns FilesPageResponse.Files, and is useful for accessing the field via an interface.
-func (v *FilesPageResponse) GetFiles() []FilesPageFiles { return v.Files }
-
 // FindFilesFiles includes the requested fields of the GraphQL type files.
 type FindFilesFiles struct {
 	Id string `json:"id"`
@@ -620,6 +626,42 @@ type LargestBucketResponse struct {
 // GetBuckets returns LargestBucketResponse.Buckets, and is useful for accessing the field via an interface.
 func (v *LargestBucketResponse) GetBuckets() []LargestBucketBuckets { return v.Buckets }
 
+// MoveUploadDiscardedStorage_garbage_mutation_response includes the requested fields of the GraphQL type storage_garbage_mutation_response.
+type MoveUploadDiscardedStorage_garbage_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns MoveUploadDiscardedStorage_garbage_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *MoveUploadDiscardedStorage_garbage_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
+// MoveUploadMovedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type MoveUploadMovedStorage_uploads_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns MoveUploadMovedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *MoveUploadMovedStorage_uploads_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
+// MoveUploadResponse is returned by MoveUpload on success.
+type MoveUploadResponse struct {
+	Moved     MoveUploadMovedStorage_uploads_mutation_response     `json:"moved"`
+	Discarded MoveUploadDiscardedStorage_garbage_mutation_response `json:"discarded"`
+}
+
+// GetMoved returns MoveUploadResponse.Moved, and is useful for accessing the field via an interface.
+func (v *MoveUploadResponse) GetMoved() MoveUploadMovedStorage_uploads_mutation_response {
+	return v.Moved
+}
+
+// GetDiscarded returns MoveUploadResponse.Discarded, and is useful for accessing the field via an interface.
+func (v *MoveUploadResponse) GetDiscarded() MoveUploadDiscardedStorage_garbage_mutation_response {
+	return v.Discarded
+}
+
 // NameRestUploadNamedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
 type NameRestUploadNamedStorage_uploads_mutation_response struct {
 	Affected_rows int `json:"affected_rows"`
@@ -679,6 +721,30 @@ type NamedKeysUploadsStorage_uploads struct {
 
 // GetObject_key returns NamedKeysUploadsStorage_uploads.Object_key, and is useful for accessing the field via an interface.
 func (v *NamedKeysUploadsStorage_uploads) GetObject_key() *string { return v.Object_key }
+
+// NotUploadedFiles includes the requested fields of the GraphQL type files.
+type NotUploadedFiles struct {
+	Id       string  `json:"id"`
+	Name     *string `json:"name"`
+	BucketId string  `json:"bucketId"`
+}
+
+// GetId returns NotUploadedFiles.Id, and is useful for accessing the field via an interface.
+func (v *NotUploadedFiles) GetId() string { return v.Id }
+
+// GetName returns NotUploadedFiles.Name, and is useful for accessing the field via an interface.
+func (v *NotUploadedFiles) GetName() *string { return v.Name }
+
+// GetBucketId returns NotUploadedFiles.BucketId, and is useful for accessing the field via an interface.
+func (v *NotUploadedFiles) GetBucketId() string { return v.BucketId }
+
+// NotUploadedResponse is returned by NotUploaded on success.
+type NotUploadedResponse struct {
+	Files []NotUploadedFiles `json:"files"`
+}
+
+// GetFiles returns NotUploadedResponse.Files, and is useful for accessing the field via an interface.
+func (v *NotUploadedResponse) GetFiles() []NotUploadedFiles { return v.Files }
 
 // PingResponse is returned by Ping on success.
 type PingResponse struct {
@@ -803,6 +869,14 @@ type SettleUploadSettledStorage_uploads_mutation_response struct {
 func (v *SettleUploadSettledStorage_uploads_mutation_response) GetAffected_rows() int {
 	return v.Affected_rows
 }
+
+// StagedUploadsResponse is returned by StagedUploads on success.
+type StagedUploadsResponse struct {
+	Uploads []Upload `json:"uploads"`
+}
+
+// GetUploads returns StagedUploadsResponse.Uploads, and is useful for accessing the field via an interface.
+func (v *StagedUploadsResponse) GetUploads() []Upload { return v.Uploads }
 
 // TouchFileResponse is returned by TouchFile on success.
 type TouchFileResponse struct {
@@ -1080,6 +1154,30 @@ func (v *__ClaimUploadInput) GetKey() string { return v.Key }
 // GetFormer returns __ClaimUploadInput.Former, and is useful for accessing the field via an interface.
 func (v *__ClaimUploadInput) GetFormer() []GarbageValues { return v.Former }
 
+// __CloseInfectedInput is used internally by genqlient
+type __CloseInfectedInput struct {
+	Id     string      `json:"id"`
+	Key    string      `json:"key"`
+	Nonce  string      `json:"nonce"`
+	Next   time.Time   `json:"next"`
+	Record VirusValues `json:"record"`
+}
+
+// GetId returns __CloseInfectedInput.Id, and is useful for accessing the field via an interface.
+func (v *__CloseInfectedInput) GetId() string { return v.Id }
+
+// GetKey returns __CloseInfectedInput.Key, and is useful for accessing the field via an interface.
+func (v *__CloseInfectedInput) GetKey() string { return v.Key }
+
+// GetNonce returns __CloseInfectedInput.Nonce, and is useful for accessing the field via an interface.
+func (v *__CloseInfectedInput) GetNonce() string { return v.Nonce }
+
+// GetNext returns __CloseInfectedInput.Next, and is useful for accessing the field via an interface.
+func (v *__CloseInfectedInput) GetNext() time.Time { return v.Next }
+
+// GetRecord returns __CloseInfectedInput.Record, and is useful for accessing the field via an interface.
+func (v *__CloseInfectedInput) GetRecord() VirusValues { return v.Record }
+
 // __CommitUploadInput is used internally by genqlient
 type __CommitUploadInput struct {
 	Id          string    `json:"id"`
@@ -1244,22 +1342,6 @@ func (v *__FileGarbageInput) GetFile() string { return v.File }
 // GetLimit returns __FileGarbageInput.Limit, and is useful for accessing the field via an interface.
 func (v *__FileGarbageInput) GetLimit() int { return v.Limit }
 
-// __FilesPageInput is used internally by genqlient
-type __FilesPageInput struct {
-	After    string `json:"after"`
-	Uploaded bool   `json:"uploaded"`
-	Limit    int    `json:"limit"`
-}
-
-// GetAfter returns __FilesPageInput.After, and is useful for accessing the field via an interface.
-func (v *__FilesPageInput) GetAfter() string { return v.After }
-
-// GetUploaded returns __FilesPageInput.Uploaded, and is useful for accessing the field via an interface.
-func (v *__FilesPageInput) GetUploaded() bool { return v.Uploaded }
-
-// GetLimit returns __FilesPageInput.Limit, and is useful for accessing the field via an interface.
-func (v *__FilesPageInput) GetLimit() int { return v.Limit }
-
 // __FindFilesInput is used internally by genqlient
 type __FindFilesInput struct {
 	Where   Condition         `json:"where"`
@@ -1352,6 +1434,34 @@ func (v *__KeepRestUploadInput) GetId() string { return v.Id }
 // GetUntil returns __KeepRestUploadInput.Until, and is useful for accessing the field via an interface.
 func (v *__KeepRestUploadInput) GetUntil() time.Time { return v.Until }
 
+// __MoveUploadInput is used internally by genqlient
+type __MoveUploadInput struct {
+	Id      string          `json:"id"`
+	Key     string          `json:"key"`
+	Next    string          `json:"next"`
+	Staging *string         `json:"staging"`
+	Until   time.Time       `json:"until"`
+	Former  []GarbageValues `json:"former"`
+}
+
+// GetId returns __MoveUploadInput.Id, and is useful for accessing the field via an interface.
+func (v *__MoveUploadInput) GetId() string { return v.Id }
+
+// GetKey returns __MoveUploadInput.Key, and is useful for accessing the field via an interface.
+func (v *__MoveUploadInput) GetKey() string { return v.Key }
+
+// GetNext returns __MoveUploadInput.Next, and is useful for accessing the field via an interface.
+func (v *__MoveUploadInput) GetNext() string { return v.Next }
+
+// GetStaging returns __MoveUploadInput.Staging, and is useful for accessing the field via an interface.
+func (v *__MoveUploadInput) GetStaging() *string { return v.Staging }
+
+// GetUntil returns __MoveUploadInput.Until, and is useful for accessing the field via an interface.
+func (v *__MoveUploadInput) GetUntil() time.Time { return v.Until }
+
+// GetFormer returns __MoveUploadInput.Former, and is useful for accessing the field via an interface.
+func (v *__MoveUploadInput) GetFormer() []GarbageValues { return v.Former }
+
 // __NameRestUploadInput is used internally by genqlient
 type __NameRestUploadInput struct {
 	Id      string  `json:"id"`
@@ -1383,6 +1493,18 @@ func (v *__NamedKeysInput) GetKeys() []string { return v.Keys }
 
 // GetFiles returns __NamedKeysInput.Files, and is useful for accessing the field via an interface.
 func (v *__NamedKeysInput) GetFiles() []string { return v.Files }
+
+// __NotUploadedInput is used internally by genqlient
+type __NotUploadedInput struct {
+	After string `json:"after"`
+	Limit int    `json:"limit"`
+}
+
+// GetAfter returns __NotUploadedInput.After, and is useful for accessing the field via an interface.
+func (v *__NotUploadedInput) GetAfter() string { return v.After }
+
+// GetLimit returns __NotUploadedInput.Limit, and is useful for accessing the field via an interface.
+func (v *__NotUploadedInput) GetLimit() int { return v.Limit }
 
 // __PlaceUploadInput is used internally by genqlient
 type __PlaceUploadInput struct {
@@ -1475,6 +1597,14 @@ func (v *__SettleUploadInput) GetId() string { return v.Id }
 
 // GetNext returns __SettleUploadInput.Next, and is useful for accessing the field via an interface.
 func (v *__SettleUploadInput) GetNext() time.Time { return v.Next }
+
+// __StagedUploadsInput is used internally by genqlient
+type __StagedUploadsInput struct {
+	Keys []string `json:"keys"`
+}
+
+// GetKeys returns __StagedUploadsInput.Keys, and is useful for accessing the field via an interface.
+func (v *__StagedUploadsInput) GetKeys() []string { return v.Keys }
 
 // __TouchFileInput is used internally by genqlient
 type __TouchFileInput struct {
@@ -1625,6 +1755,53 @@ func ClaimUpload(
 	}
 
 	data_ = &ClaimUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by CloseInfected.
+const CloseInfected_Operation = `
+mutation CloseInfected ($id: uuid!, $key: String!, $nonce: uuid!, $next: timestamptz!, $record: virus_insert_input!) {
+	closed: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"},object_key:{_eq:$key}}, _set: {state:"aborted",closed_by:$nonce,next_check_at:$next,leased_until:null}) {
+		affected_rows
+	}
+	recorded: insertViruses(objects: [$record], on_conflict: {constraint:virus_pkey,update_columns:[]}) {
+		affected_rows
+	}
+}
+`
+
+// Closes an upload in which a virus was found and records it, in one transaction.
+// The record's id follows from the upload, so a repeat records nothing twice.
+func CloseInfected(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	key string,
+	nonce string,
+	next time.Time,
+	record VirusValues,
+) (data_ *CloseInfectedResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "CloseInfected",
+		Query:  CloseInfected_Operation,
+		Variables: &__CloseInfectedInput{
+			Id:     id,
+			Key:    key,
+			Nonce:  nonce,
+			Next:   next,
+			Record: record,
+		},
+	}
+
+	data_ = &CloseInfectedResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -2031,6 +2208,7 @@ fragment Bucket on buckets {
 	downloadExpiration
 	cacheControl
 	presignedUrlsEnabled
+	stripMetadata
 	imagePresets
 }
 `
@@ -2142,49 +2320,6 @@ func FileGarbage(
 	return data_, err_
 }
 
-// The query executed by FilesPage.
-const FilesPage_Operation = `
-query FilesPage ($after: uuid!, $uploaded: Boolean!, $limit: Int!) {
-	files(where: {id:{_gt:$after},isUploaded:{_eq:$uploaded}}, order_by: [{id:asc}], limit: $limit) {
-		id
-		name
-		bucketId
-		isUploaded
-		objectKey
-	}
-}
-`
-
-// Walks all files in the order of their ids, a page at a time.
-func FilesPage(
-	ctx_ context.Context,
-	client_ graphql.Client,
-	after string,
-	uploaded bool,
-	limit int,
-) (data_ *FilesPageResponse, err_ error) {
-	req_ := &graphql.Request{
-		OpName: "FilesPage",
-		Query:  FilesPage_Operation,
-		Variables: &__FilesPageInput{
-			After:    after,
-			Uploaded: uploaded,
-			Limit:    limit,
-		},
-	}
-
-	data_ = &FilesPageResponse{}
-	resp_ := &graphql.Response{Data: data_}
-
-	err_ = client_.MakeRequest(
-		ctx_,
-		req_,
-		resp_,
-	)
-
-	return data_, err_
-}
-
 // The query executed by FindFiles.
 const FindFiles_Operation = `
 query FindFiles ($where: files_bool_exp!, $orderBy: [files_order_by!]!, $limit: Int!, $offset: Int!) {
@@ -2276,6 +2411,7 @@ fragment Bucket on buckets {
 	downloadExpiration
 	cacheControl
 	presignedUrlsEnabled
+	stripMetadata
 	imagePresets
 }
 `
@@ -2343,6 +2479,7 @@ fragment Bucket on buckets {
 	downloadExpiration
 	cacheControl
 	presignedUrlsEnabled
+	stripMetadata
 	imagePresets
 }
 `
@@ -2440,6 +2577,7 @@ fragment Bucket on buckets {
 	downloadExpiration
 	cacheControl
 	presignedUrlsEnabled
+	stripMetadata
 	imagePresets
 }
 `
@@ -2653,6 +2791,56 @@ func LargestBucket(
 	return data_, err_
 }
 
+// The mutation executed by MoveUpload.
+const MoveUpload_Operation = `
+mutation MoveUpload ($id: uuid!, $key: String!, $next: String!, $staging: String, $until: timestamptz!, $former: [storage_garbage_insert_input!]!) {
+	moved: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"},object_key:{_eq:$key}}, _set: {object_key:$next,staging_key:$staging,leased_until:$until}) {
+		affected_rows
+	}
+	discarded: insert_storage_garbage(objects: $former) {
+		affected_rows
+	}
+}
+`
+
+// Gives a claim another final key, for bytes that it makes of those at the former
+// one. The former is named all the time: as what the upload comes from ($staging),
+// or as garbage, in the same transaction.
+func MoveUpload(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	key string,
+	next string,
+	staging *string,
+	until time.Time,
+	former []GarbageValues,
+) (data_ *MoveUploadResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MoveUpload",
+		Query:  MoveUpload_Operation,
+		Variables: &__MoveUploadInput{
+			Id:      id,
+			Key:     key,
+			Next:    next,
+			Staging: staging,
+			Until:   until,
+			Former:  former,
+		},
+	}
+
+	data_ = &MoveUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by NameRestUpload.
 const NameRestUpload_Operation = `
 mutation NameRestUpload ($id: uuid!, $file: uuid!, $key: String!, $staging: String) {
@@ -2727,6 +2915,45 @@ func NamedKeys(
 	}
 
 	data_ = &NamedKeysResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by NotUploaded.
+const NotUploaded_Operation = `
+query NotUploaded ($after: uuid!, $limit: Int!) {
+	files(where: {id:{_gt:$after},isUploaded:{_eq:false}}, order_by: [{id:asc}], limit: $limit) {
+		id
+		name
+		bucketId
+	}
+}
+`
+
+// Files whose bytes have not arrived, in the order of their ids, a page at a time.
+func NotUploaded(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	after string,
+	limit int,
+) (data_ *NotUploadedResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "NotUploaded",
+		Query:  NotUploaded_Operation,
+		Variables: &__NotUploadedInput{
+			After: after,
+			Limit: limit,
+		},
+	}
+
+	data_ = &NotUploadedResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -3002,6 +3229,105 @@ func SettleUpload(
 	return data_, err_
 }
 
+// The query executed by StagedUploads.
+const StagedUploads_Operation = `
+query StagedUploads ($keys: [String!]!) {
+	uploads: storage_uploads(where: {state:{_eq:"open"},staging_key:{_in:$keys}}) {
+		... Upload
+	}
+}
+fragment Upload on storage_uploads {
+	id
+	file_id
+	bucket_id
+	kind
+	state
+	closed_by
+	version
+	object_key
+	staging_key
+	multipart_id
+	part_size
+	name
+	size
+	mime_type
+	sha256
+	metadata
+	if_match
+	source_id
+	source_key
+	session
+	session_key
+	leased_until
+	attempts
+	created_at
+	expires_at
+	file {
+		... File
+	}
+}
+fragment File on files {
+	id
+	bucketId
+	name
+	size
+	mimeType
+	etag
+	objectKey
+	isUploaded
+	sha256
+	width
+	height
+	placeholder
+	metadata
+	expiresAt
+	createdAt
+	updatedAt
+	uploadedByUserId
+	bucket {
+		... Bucket
+	}
+}
+fragment Bucket on buckets {
+	id
+	minUploadFileSize
+	maxUploadFileSize
+	allowedMimeTypes
+	uploadExpiration
+	downloadExpiration
+	cacheControl
+	presignedUrlsEnabled
+	stripMetadata
+	imagePresets
+}
+`
+
+// Which open uploads come from these keys?
+func StagedUploads(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	keys []string,
+) (data_ *StagedUploadsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "StagedUploads",
+		Query:  StagedUploads_Operation,
+		Variables: &__StagedUploadsInput{
+			Keys: keys,
+		},
+	}
+
+	data_ = &StagedUploadsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by TouchFile.
 const TouchFile_Operation = `
 mutation TouchFile ($id: uuid!, $same: jsonb!) {
@@ -3188,6 +3514,7 @@ fragment Bucket on buckets {
 	downloadExpiration
 	cacheControl
 	presignedUrlsEnabled
+	stripMetadata
 	imagePresets
 }
 `
