@@ -62,6 +62,8 @@ func (i *Info) probeHEIF(src []byte) error {
 	i.Alpha = true
 	if i.Format == AVIF {
 		i.setTurn(turn)
+	} else if turn.Swaps() { // its decoder turns by itself
+		i.Width, i.Height = i.Height, i.Width
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s source) decode() (p *picture, err error) {
 	case WebP:
 		p, err = s.webp()
 	case AVIF:
-		p, err = s.image(decodeAVIF)
+		p, err = s.avif()
 	case HEIC:
 		p, err = s.heic()
 	default:
@@ -172,6 +172,13 @@ func (p *picture) fullChroma() {
 			p.planes[i] = c.Resample(w, h, box, planes.Triangle())
 		}
 	}
+}
+
+func (s source) avif() (*picture, error) {
+	if err := checkAVIF(s.src, s.limits.MaxPixels); err != nil {
+		return nil, err
+	}
+	return s.image(decodeAVIF)
 }
 
 func (s source) heic() (*picture, error) {
