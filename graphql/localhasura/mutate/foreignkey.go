@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"hasura-storage/graphql/localhasura/catalog"
 	"hasura-storage/graphql/localhasura/pgerror"
@@ -23,7 +24,7 @@ func (r *Runner) foreignKey(ctx context.Context, t *catalog.Table, stmt string, 
 	if fk == nil {
 		return pgerror.Violation{State: pgerror.ForeignKey, Text: "FOREIGN KEY constraint failed"}
 	}
-	if child == t && fk.RefTable != t {
+	if child == t && !strings.HasPrefix(stmt, "DELETE") {
 		return pgerror.Violation{State: pgerror.ForeignKey,
 			Text: fmt.Sprintf("insert or update on table %q violates foreign key constraint %q", child.Name, fk.Name)}
 	}

@@ -168,17 +168,14 @@ func operator(op string, c *catalog.Column, v *document.Value) func(q *plan.Quer
 
 // increment refuses to leave the range of an integer type.
 func increment(q *plan.Query, row string, c *catalog.Column, v *document.Value) {
-	if c.Type.Class != pgtype.Integer {
-		q.Column(row, c)
-		q.Write(" + ")
-		q.Bind(q.Store(c.Type, v.JSON(), "$"))
-		return
-	}
-	q.Write("pg_add(")
+	q.Write(map[pgtype.Class]string{pgtype.Integer: "pg_add(", pgtype.Numeric: "pg_add_numeric(", pgtype.Float: "("}[c.Type.Class])
 	q.Column(row, c)
-	q.Write(", ")
+	q.Write(map[bool]string{true: " + ", false: ", "}[c.Type.Class == pgtype.Float])
 	q.Bind(q.Store(c.Type, v.JSON(), "$"))
-	q.Write(fmt.Sprintf(", %d)", c.Type.Bits))
+	if c.Type.Class == pgtype.Integer {
+		q.Write(fmt.Sprintf(", %d", c.Type.Bits))
+	}
+	q.Write(")")
 }
 
 func jsonbOperand(q *plan.Query, op string, c *catalog.Column, v *document.Value) any {

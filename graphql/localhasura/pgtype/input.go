@@ -52,16 +52,21 @@ func integral(s string) (*big.Int, bool) {
 	if n, ok := new(big.Int).SetString(s, 10); ok {
 		return n, true
 	}
+	r, ok := rational(s)
+	if !ok || !r.IsInt() {
+		return nil, false
+	}
+	return r.Num(), true
+}
+
+// rational reads a decimal number exactly, unless its exponent is absurd.
+func rational(s string) (*big.Rat, bool) {
 	if _, exp, found := strings.Cut(strings.ToLower(s), "e"); found {
 		if e, err := strconv.Atoi(exp); err != nil || e > maxExponent || e < -maxExponent {
 			return nil, false
 		}
 	}
-	r, ok := new(big.Rat).SetString(s)
-	if !ok || !r.IsInt() {
-		return nil, false
-	}
-	return r.Num(), true
+	return new(big.Rat).SetString(s)
 }
 
 // scientific writes a number as Haskell shows a Scientific: 2.147483648e9.

@@ -4,7 +4,10 @@
 // stored texts compares values.
 package pgtype
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Class groups types that are read, stored and compared alike.
 type Class int
@@ -30,6 +33,11 @@ type Type struct {
 	GraphQL string // the scalar's name in the GraphQL schema, e.g. "timestamptz"
 	Class   Class
 	Bits    int // of an Integer: 16, 32 or 64
+	// Size is what stands in parentheses: the most characters of a Text, the
+	// digits of a Numeric. 0 = no limit.
+	Size int
+	// Scale is how many of a Numeric's digits stand behind the point.
+	Scale int
 }
 
 var (
@@ -72,13 +80,15 @@ var declared = map[string]Type{
 // Parse finds the type that a column was declared with, for example
 // "varchar(20)" or "TIMESTAMPTZ"; ok is false for one that is not known here.
 func Parse(declaration string) (t Type, ok bool) {
-	name := strings.ToLower(declaration)
-	if open := strings.IndexByte(name, '('); open >= 0 {
-		if end := strings.IndexByte(name[open:], ')'); end >= 0 {
-			name = name[:open] + " " + name[open+end+1:]
-		}
+	name, rest, _ := strings.Cut(strings.ToLower(declaration), "(")
+	modifier, behind, _ := strings.Cut(rest, ")")
+	t, ok = declared[strings.Join(strings.Fields(name+" "+behind), " ")]
+	if !ok || t.Class != Text && t.Class != Numeric {
+		return t, ok
 	}
-	t, ok = declared[strings.Join(strings.Fields(name), " ")]
+	size, scale, _ := strings.Cut(modifier, ",")
+	t.Size, _ = strconv.Atoi(strings.TrimSpace(size)) // no number = no limit
+	t.Scale, _ = strconv.Atoi(strings.TrimSpace(scale))
 	return t, ok
 }
 

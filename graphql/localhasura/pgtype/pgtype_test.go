@@ -78,6 +78,27 @@ func TestCast(t *testing.T) {
 	}
 }
 
+func TestCastObeysModifiers(t *testing.T) {
+	for _, c := range []struct {
+		declared, text string
+		want           any
+	}{
+		{"varchar(3)", "äöü", "äöü"},
+		{"varchar(3)", "abc  ", "abc"},
+		{"varchar(3)", "abcd", errors.New("value too long for type character varying(3)")},
+		{"numeric(4,2)", "1.005", 1.01},
+		{"numeric(4,2)", "99.994", 99.99},
+		{"numeric(4,2)", "100", errors.New("numeric field overflow")},
+		{"numeric(4)", "12.5", int64(13)},
+	} {
+		typ, _ := pgtype.Parse(c.declared)
+		got, err := typ.Cast(c.text)
+		if want, fails := c.want.(error); fails && (err == nil || err.Error() != want.Error()) || !fails && (err != nil || got != c.want) {
+			t.Errorf("%s %q: got %v (%v), want %v", c.declared, c.text, got, err, c.want)
+		}
+	}
+}
+
 func TestCheckSpeaksOfKindsOnly(t *testing.T) {
 	for _, c := range []struct {
 		typ  string

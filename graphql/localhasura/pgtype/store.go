@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -60,7 +61,19 @@ func (t Type) Cast(s string) (any, error) {
 	case TimestampTZ, Timestamp, Date, Time:
 		return t.castTime(s)
 	}
-	return s, nil
+	return t.castText(s)
+}
+
+// castText cuts blanks beyond the length, as Postgres does, and nothing else.
+func (t Type) castText(s string) (any, error) {
+	if t.Size == 0 || utf8.RuneCountInString(s) <= t.Size {
+		return s, nil
+	}
+	runes := []rune(s)
+	if strings.TrimRight(string(runes[t.Size:]), " ") != "" {
+		return nil, &DataError{fmt.Sprintf("value too long for type %s(%d)", t.Name, t.Size)}
+	}
+	return string(runes[:t.Size]), nil
 }
 
 func (t Type) invalid(s string) error {
@@ -82,6 +95,9 @@ func (t Type) castInteger(s string) (any, error) {
 // lost below 2^63; SQLite compares both kinds by value.
 func (t Type) castNumber(s string) (any, error) {
 	trimmed := strings.TrimSpace(s)
+	if t.Size > 0 {
+		return t.castScaled(s, trimmed)
+	}
 	if n, err := strconv.ParseInt(trimmed, 10, 64); err == nil && t.Class == Numeric {
 		return n, nil
 	}
@@ -93,6 +109,22 @@ func (t Type) castNumber(s string) (any, error) {
 		return nil, t.invalid(s)
 	}
 	return f, nil
+}
+
+// castScaled rounds to the declared scale and refuses more digits than declared.
+func (t Type) castScaled(s, trimmed string) (any, error) {
+	if _, err := strconv.ParseFloat(trimmed, 64); err != nil || strings.ContainsAny(trimmed, "xX_pP") {
+		return nil, t.invalid(s)
+	}
+	r, ok := rational(trimmed)
+	if !ok {
+		return nil, t.invalid(s)
+	}
+	rounded := r.FloatString(t.Scale)
+	if whole, _, _ := strings.Cut(strings.TrimLeft(rounded, "-0"), "."); len(whole) > t.Size-t.Scale {
+		return nil, &DataError{"numeric field overflow"}
+	}
+	return Type{Name: t.Name, Class: Numeric}.castNumber(rounded)
 }
 
 func castBoolean(s string) (any, error) {

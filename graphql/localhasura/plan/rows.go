@@ -299,7 +299,11 @@ func (q *Query) typed(t pgtype.Type, value func()) {
 		q.Write("json(")
 		value()
 		q.Write(")")
-	case pgtype.Float, pgtype.Numeric:
+	case pgtype.Numeric:
+		q.Write("json(pg_numeric(")
+		value()
+		q.Write("))")
+	case pgtype.Float:
 		q.Write("json(pg_number(")
 		value()
 		q.Write("))")

@@ -18,6 +18,7 @@ type Model struct {
 	tables       map[metadata.TableName]*Tracked
 	order        []*Tracked
 	inherited    map[string][]string // role → its set
+	roles        map[string]bool     // that the metadata mentions
 	schemas      sync.Map            // schemaKey → *Schema
 }
 
@@ -57,9 +58,15 @@ type Relation struct {
 // NewModel joins metadata and catalog. What does not fit is inconsistent and
 // left out; the rest works.
 func NewModel(md *metadata.Metadata, db *catalog.Catalog) *Model {
-	m := &Model{Metadata: md, Catalog: db, tables: map[metadata.TableName]*Tracked{}, inherited: map[string][]string{}}
+	m := &Model{Metadata: md, Catalog: db, tables: map[metadata.TableName]*Tracked{}, inherited: map[string][]string{}, roles: map[string]bool{Admin: true}}
 	for _, role := range md.InheritedRoles {
 		m.inherited[role.RoleName] = role.RoleSet
+		m.roles[role.RoleName] = true
+	}
+	for _, a := range md.Actions {
+		for _, p := range a.Permissions {
+			m.roles[p.Role] = true
+		}
 	}
 	for i := range md.Sources {
 		m.trackTables(&md.Sources[i])

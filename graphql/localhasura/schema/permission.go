@@ -170,6 +170,7 @@ func (m *Model) accept(t *Tracked, kind, role string, err error, definition any)
 	if err != nil {
 		m.inconsistentIn(t, kind, role, fmt.Errorf("in permission for role %q: %w", role, err), definition)
 	}
+	m.roles[role] = true
 	return err == nil
 }
 

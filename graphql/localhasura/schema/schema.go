@@ -37,6 +37,9 @@ type schemaKey struct {
 // permissions that are for back ends only.
 func (m *Model) For(role string, backend bool) *Schema {
 	key := schemaKey{role, backend}
+	if !m.roles[role] {
+		key = schemaKey{} // roles that nothing mentions see the same, nothing
+	}
 	if s, ok := m.schemas.Load(key); ok {
 		return s.(*Schema)
 	}

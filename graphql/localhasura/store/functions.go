@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"regexp"
 	"strconv"
 	"strings"
@@ -65,6 +66,8 @@ var pure = []function{
 	{"pg_number", 1, number, true},
 	{"pg_members", 1, members, true},
 	{"pg_add", 3, add, true},
+	{"pg_add_numeric", 2, addNumeric, true},
+	{"pg_numeric", 1, decimal, true},
 }
 
 func randomUUID([]driver.Value) (driver.Value, error) { return uuid.NewString(), nil }
@@ -107,6 +110,34 @@ func number(args []driver.Value) (driver.Value, error) {
 	default:
 		return textOf(v), nil
 	}
+}
+
+// decimal prints a numeric: SQLite computes with binary fractions, so the digits
+// beyond its precision are rounded away (0.1 + 0.2 is 0.3).
+func decimal(args []driver.Value) (driver.Value, error) {
+	f, ok := args[0].(float64)
+	if !ok {
+		return number(args)
+	}
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 15, 64), 64)
+	if err != nil {
+		return nil, err
+	}
+	return number([]driver.Value{rounded})
+}
+
+// addNumeric adds decimal fractions as they are written.
+func addNumeric(args []driver.Value) (driver.Value, error) {
+	if args[0] == nil || args[1] == nil {
+		return nil, nil
+	}
+	a, okA := new(big.Rat).SetString(textOf(args[0]))
+	b, okB := new(big.Rat).SetString(textOf(args[1]))
+	if !okA || !okB {
+		return nil, fmt.Errorf("22P02: invalid input syntax for type numeric")
+	}
+	const digits = 20
+	return strings.TrimRight(strings.TrimRight(a.Add(a, b).FloatString(digits), "0"), "."), nil
 }
 
 // textOf is a column's value as text; jsonb columns hold plain numbers too.
