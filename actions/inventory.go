@@ -117,7 +117,7 @@ func pages(objects iter.Seq2[s3.Object, error]) iter.Seq2[[]s3.Object, error] {
 
 // straysOf picks from one page what nobody names.
 func (s *Storage) straysOf(ctx context.Context, page []s3.Object, before time.Time) ([]stray, error) {
-	var keys, files []string
+	keys, files := []string{}, []string{} // never null
 	for _, o := range page {
 		keys = append(keys, o.Key)
 		if _, id, _ := s.keys.placeOf(o.Key); id != "" {

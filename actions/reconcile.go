@@ -45,10 +45,14 @@ func (s *Storage) reconcile(ctx context.Context) {
 	removed, foreign, err := s.removeStrays(ctx)
 	aborted, partsErr := s.abortStrayParts(ctx)
 	missing, brokenErr := s.logBroken(ctx)
-	s.log.Info("reconciled store and rows",
+	log := s.log.Info
+	failures := nonNil(err, partsErr, brokenErr)
+	if len(failures) > 0 {
+		log = s.log.Error
+	}
+	log("reconciled store and rows",
 		zap.Int("objects_removed", removed), zap.Int("uploads_in_parts_removed", aborted),
-		zap.Int("rows_without_object", missing), zap.Int("foreign_keys", foreign),
-		zap.Errors("errors", nonNil(err, partsErr, brokenErr)))
+		zap.Int("rows_without_object", missing), zap.Int("foreign_keys", foreign), zap.Errors("errors", failures))
 }
 
 func nonNil(errs ...error) (list []error) {
