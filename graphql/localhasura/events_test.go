@@ -107,7 +107,7 @@ func TestMutationsFireEventTriggers(t *testing.T) {
 			t.Parallel()
 			s, hook := openEvents(t)
 			answer := ask(t, s, c.role, c.query)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			if err := s.Triggers().Idle(ctx); err != nil {
 				t.Fatal(err)

@@ -85,7 +85,7 @@ func (e *Engine) deliverCron(ctx context.Context) error {
 	}
 	for _, c := range claimed {
 		if !e.spawn(func() { e.deliverOneCron(c) }) { //nolint:contextcheck // a delivery outlives the round that begins it
-			e.setCron(c.id, "scheduled", nil, 0) //nolint:contextcheck // as record says
+			e.record(setCron(c.id, "scheduled", nil, 0)) //nolint:contextcheck // as record says
 		}
 	}
 	return nil
@@ -127,11 +127,11 @@ func (e *Engine) deliverOneCron(c cronEvent) {
 	now := e.now()
 	if t == nil {
 		next := now.Add(unknownDelay)
-		e.setCron(c.id, "scheduled", &next, 0)
+		e.record(setCron(c.id, "scheduled", &next, 0))
 		return
 	}
 	if now.Sub(clock(c.scheduled)) > time.Duration(t.tolerance)*time.Second {
-		e.setCron(c.id, "dead", nil, 0)
+		e.record(setCron(c.id, "dead", nil, 0))
 		return
 	}
 	body, err := c.body(t)
@@ -143,8 +143,7 @@ func (e *Engine) deliverOneCron(c cronEvent) {
 	if e.ctx.Err() != nil && !o.ok() {
 		return
 	}
-	e.logCron(c, body, o)
-	e.settleCron(c, t, o)
+	e.record(e.cronInvocation(c, body, o), e.cronSettlement(c, t, o))
 }
 
 func (c cronEvent) body(t *cronTrigger) ([]byte, error) {
@@ -161,31 +160,31 @@ func (c cronEvent) body(t *cronTrigger) ([]byte, error) {
 	}{c.id, c.trigger, clock(c.scheduled).Format("2006-01-02T15:04:05.999999Z"), payload, t.Comment})
 }
 
-func (e *Engine) settleCron(c cronEvent, t *cronTrigger, o outcome) {
+// cronSettlement writes what becomes of an event after a try.
+func (e *Engine) cronSettlement(c cronEvent, t *cronTrigger, o outcome) statement {
 	if o.ok() {
-		e.setCron(c.id, "delivered", nil, 1)
-		return
+		return setCron(c.id, "delivered", nil, 1)
 	}
 	at, again := o.next(t.target, c.tries, e.now())
 	e.log.Warn("triggers: a cron delivery failed", zap.String("trigger", c.trigger), zap.Int("try", c.tries),
 		zap.Int("status", o.status), zap.NamedError("cause", o.err), zap.Bool("again", again))
 	if again {
-		e.setCron(c.id, "scheduled", &at, 1)
-		return
+		return setCron(c.id, "scheduled", &at, 1)
 	}
-	e.setCron(c.id, "error", nil, 1)
+	return setCron(c.id, "error", nil, 1)
 }
 
-func (e *Engine) setCron(id, status string, next *time.Time, tried int) {
+func setCron(id, status string, next *time.Time, tried int) statement {
 	var at any
 	if next != nil {
 		at = text(*next)
 	}
-	e.record(`UPDATE "hdb_catalog.hdb_cron_events" SET status = ?, next_retry_at = ?, tries = tries + ? WHERE id = ?`, status, at, tried, id)
+	return newStatement(`UPDATE "hdb_catalog.hdb_cron_events" SET status = ?, next_retry_at = ?, tries = tries + ? WHERE id = ?`, status, at, tried, id)
 }
 
-func (e *Engine) logCron(c cronEvent, body []byte, o outcome) {
+// cronInvocation writes a try into the log of invocations.
+func (e *Engine) cronInvocation(c cronEvent, body []byte, o outcome) statement {
 	status, response := o.logged()
-	e.record(`INSERT INTO "hdb_catalog.hdb_cron_event_invocation_logs"(id, event_id, status, request, response, created_at)
+	return newStatement(`INSERT INTO "hdb_catalog.hdb_cron_event_invocation_logs"(id, event_id, status, request, response, created_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, newID(), c.id, status, loggedRequest(body), string(response), text(e.now()))
 }

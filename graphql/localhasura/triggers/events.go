@@ -97,8 +97,8 @@ func (e *Engine) release(ctx context.Context, id string) error {
 func (e *Engine) deliverEvent(q queued) {
 	t := e.config.Load().events[q.trigger]
 	if t == nil {
-		e.record(`UPDATE "hdb_catalog.event_log" SET locked = NULL, next_retry_at = ? WHERE id = ?`,
-			text(e.now().Add(unknownDelay)), q.id)
+		e.record(newStatement(`UPDATE "hdb_catalog.event_log" SET locked = NULL, next_retry_at = ? WHERE id = ?`,
+			text(e.now().Add(unknownDelay)), q.id))
 		return
 	}
 	body, err := q.body(t)
@@ -110,8 +110,7 @@ func (e *Engine) deliverEvent(q queued) {
 	if e.ctx.Err() != nil && !o.ok() {
 		return
 	}
-	e.logInvocation(q, body, o)
-	e.settle(q, t, o)
+	e.record(e.invocation(q, body, o), e.settlement(q, t, o))
 }
 
 // body is what the webhook reads.
@@ -134,34 +133,50 @@ func (q queued) body(t *eventTrigger) ([]byte, error) {
 		metadata.TableName{Schema: q.schema, Name: q.table}, json.RawMessage(q.payload)})
 }
 
-func (e *Engine) settle(q queued, t *eventTrigger, o outcome) {
+// settlement writes what becomes of an event after a try.
+func (e *Engine) settlement(q queued, t *eventTrigger, o outcome) statement {
 	const set = `UPDATE "hdb_catalog.event_log" SET locked = NULL, tries = tries + 1, `
 	if o.ok() {
-		e.record(set+`delivered = 1, next_retry_at = NULL WHERE id = ?`, q.id)
-		return
+		return newStatement(set+`delivered = 1, next_retry_at = NULL WHERE id = ?`, q.id)
 	}
 	at, again := o.next(t.target, q.tries, e.now())
 	e.log.Warn("triggers: a delivery failed", zap.String("trigger", q.trigger), zap.String("event", q.id),
 		zap.Int("try", q.tries), zap.Int("status", o.status), zap.NamedError("cause", o.err), zap.Bool("again", again))
 	if again {
-		e.record(set+`next_retry_at = ? WHERE id = ?`, text(at), q.id)
-		return
+		return newStatement(set+`next_retry_at = ? WHERE id = ?`, text(at), q.id)
 	}
-	e.record(set+`error = 1, next_retry_at = NULL WHERE id = ?`, q.id)
+	return newStatement(set+`error = 1, next_retry_at = NULL WHERE id = ?`, q.id)
 }
 
-func (e *Engine) logInvocation(q queued, body []byte, o outcome) {
+// invocation writes a try into the log of invocations.
+func (e *Engine) invocation(q queued, body []byte, o outcome) statement {
 	status, response := o.logged()
-	e.record(`INSERT INTO "hdb_catalog.event_invocation_logs"(id, trigger_name, event_id, status, request, response, created_at)
+	return newStatement(`INSERT INTO "hdb_catalog.event_invocation_logs"(id, trigger_name, event_id, status, request, response, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, newID(), q.trigger, q.id, status, loggedRequest(body), string(response), text(e.now()))
 }
 
-// record writes the end of a delivery, also while the engine is closing: what
-// was delivered must not be forgotten.
-func (e *Engine) record(query string, args ...any) {
+// statement is SQL with its parameters.
+type statement struct {
+	query string
+	args  []any
+}
+
+func newStatement(query string, args ...any) statement { return statement{query, args} }
+
+// record writes the end of a delivery in one transaction, also while the
+// engine is closing: what was delivered must not be forgotten.
+func (e *Engine) record(list ...statement) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.ctx), recordLimit)
 	defer cancel()
-	if _, err := e.exec(ctx, query, args...); err != nil {
+	err := e.db.Write(ctx, "", func(tx *store.Tx) error {
+		for _, s := range list {
+			if _, err := tx.Exec(ctx, s.query, s.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		e.log.Error("triggers: cannot record a delivery", zap.Error(err))
 	}
 }

@@ -157,14 +157,14 @@ func TestWritesOutsideHasuraFireWithoutSession(t *testing.T) {
 
 func TestManyEventsAtOnce(t *testing.T) {
 	w := newWorld(t, onItems(trigger("made", `{"enable_manual":false,"insert":{"columns":"*"}}`, "")))
-	w.mutate(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+	w.mutate(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
 		INSERT INTO "app.items"(id, name) SELECT printf('a0000000-0000-0000-0000-%012d', i), 'n' FROM n`)
 	w.idle()
 	seen := map[string]bool{}
 	for _, body := range w.hook.got() {
 		seen[body] = true
 	}
-	if len(seen) != 500 {
-		t.Errorf("%d of 500 events were delivered", len(seen))
+	if len(seen) != 250 {
+		t.Errorf("%d of 250 events were delivered", len(seen))
 	}
 }

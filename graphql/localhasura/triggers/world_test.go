@@ -171,7 +171,7 @@ func (w *world) apply(members string) []metadata.InconsistentObject {
 
 func (w *world) idle() {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := w.engine.Idle(ctx); err != nil {
 		w.t.Fatal(err)
