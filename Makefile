@@ -51,7 +51,11 @@ build: ## the service for amd64 and arm64, static, in bin/
 	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' \
 	    -o bin/hasura-storage-linux-$$arch ./cmd/hasura-storage; done
 
-bench: ## the benchmarks of all packages
+bench: ## the service beside floors; DURATION, CASES, PROFILE=article and TARGET=URL choose what
+	go build -tags $(TAGS) -o bin/bench ./cmd/bench
+	exec bin/bench
+
+microbench: ## the benchmarks of all packages
 	go test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
 
-.PHONY: help run test test-all lint generate generated build bench
+.PHONY: help run test test-all lint generate generated build bench microbench

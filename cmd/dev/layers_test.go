@@ -18,25 +18,28 @@ const module = "hasura-storage/"
 // may import. The longest name that fits counts; a folder may always import
 // what lies below itself. Arrows go down: cmd, handlers, actions, leaves.
 var layers = map[string][]string{
-	"cmd/dev":             {"cmd/hasura-storage/service", "graphql/localhasura", "hasura-metadata", "s3", "s3/devserver", "graphql"},
-	"cmd/testreport":      nil,
-	"cmd/hasura-storage":  {"handlers", "actions", "actions/images", "graphql", "s3", "hasura-metadata"},
-	"handlers":            {"actions", "actions/images", "graphql"},
-	"actions":             {"actions/images", "graphql", "s3"},
-	"actions/images":      nil,
-	"graphql":             nil,
-	"graphql/localhasura": nil,
-	"s3":                  nil,
-	"s3/devserver":        nil,
-	"s3/s3test":           {"s3", "s3/devserver"},
-	"hasura-metadata":     nil,
+	"cmd/dev":                    {"cmd/hasura-storage/service", "graphql/localhasura", "hasura-metadata", "s3", "s3/devserver", "graphql"},
+	"cmd/testreport":             nil,
+	"cmd/bench":                  {"graphql/localhasura", "hasura-metadata", "s3", "s3/devserver"},
+	"cmd/hasura-storage":         {"handlers", "actions", "actions/images", "graphql", "s3", "hasura-metadata"},
+	"handlers":                   {"actions", "actions/images", "graphql"},
+	"actions":                    {"actions/images", "graphql", "s3"},
+	"actions/images":             nil,
+	"graphql":                    nil,
+	"graphql/internal/schemagen": {"graphql/localhasura", "hasura-metadata"},
+	"graphql/localhasura":        nil,
+	"s3":                         nil,
+	"s3/devserver":               nil,
+	"s3/s3test":                  {"s3", "s3/devserver"},
+	"hasura-metadata":            nil,
 }
 
 // development parts are for tests, benchmarks and cmd/dev: nothing that ships
 // imports them.
 var development = []string{
 	"graphql/localhasura", "s3/devserver", "s3/s3test", "s3/devs3",
-	"actions/internal/faults", "actions/images/bench", "cmd/testreport",
+	"actions/internal/faults", "actions/images/bench", "cmd/testreport", "cmd/bench",
+	"graphql/internal/schemagen", "cmd/hasura-storage/migrate/pgtest",
 }
 
 // forbidden are imports that would mix a layer's job with another's.
