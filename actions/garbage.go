@@ -2,6 +2,7 @@ package actions
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"hasura-storage/graphql"
@@ -62,8 +63,24 @@ func (s *Storage) workOff(ctx context.Context, rows []graphql.Garbage) error {
 	if err := s.store.Delete(ctx, doomed...); err != nil {
 		return storeError(err)
 	}
+	if err := s.purgeCaches(ctx, files); err != nil {
+		return err
+	}
 	_, err = graphql.DropGarbage(ctx, s.hasura.Admin(), ids)
 	return hasuraError(err)
+}
+
+// purgeCaches tells caches to forget the files. The garbage stays until they
+// have confirmed, so that a cache that was away is told later.
+func (s *Storage) purgeCaches(ctx context.Context, files []string) error {
+	if s.purge == nil {
+		return nil
+	}
+	ids := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(files))), func(id string) bool { return id == "" })
+	if err := s.purge(ctx, ids); err != nil {
+		return Errorf(StorageUnavailable, "a cache could not be purged").Because(err)
+	}
+	return nil
 }
 
 // staleVariants lists the pictures made of any version of the files but the present one.
@@ -108,6 +125,7 @@ func (s *Storage) namedKeys(ctx context.Context, keys, files []string) (named, e
 	}
 	for _, u := range found.Uploads {
 		n.keys[deref(u.Object_key)] = true
+		n.keys[deref(u.Staging_key)] = true
 	}
 	return n, nil
 }

@@ -41,6 +41,13 @@ type Options struct {
 	VariantCache          int64            // bytes of finished variants kept in memory, default 64 MiB
 	UploadMemory          int64            // bytes that uploads by REST may hold together, default 256 MiB
 	Now                   func() time.Time // default time.Now
+
+	// Antivirus is the scanner of everything that comes in.
+	Antivirus Antivirus
+
+	// Purge tells caches in front of the service to forget files, by their ids;
+	// it is called again until it succeeds. nil where there are none.
+	Purge func(ctx context.Context, ids []string) error
 }
 
 // Storage is the service. It is safe for concurrent use; Close it at the end.
@@ -58,6 +65,7 @@ type Storage struct {
 	maxOpen     int
 
 	cacheAuthorized bool
+	purge           func(ctx context.Context, ids []string) error
 
 	completionWait time.Duration
 
@@ -66,6 +74,7 @@ type Storage struct {
 	variants    *variants
 	completions *completions
 	intake      *intake
+	scanner     *scanner
 	background  *background
 	sweeping    sync.Mutex
 	reconciling sync.Mutex
@@ -95,6 +104,10 @@ func New(o Options) (*Storage, error) {
 		unauthorizedRole: o.UnauthorizedRole,
 
 		background: newBackground(),
+	}
+	var err error
+	if s.scanner, err = newScanner(o.Antivirus); err != nil {
+		return nil, err
 	}
 	s.completions = newCompletions(s.background)
 	s.variants = newVariants(s, o)

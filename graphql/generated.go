@@ -716,11 +716,15 @@ func (v *NamedKeysResponse) GetUploads() []NamedKeysUploadsStorage_uploads { ret
 
 // NamedKeysUploadsStorage_uploads includes the requested fields of the GraphQL type storage_uploads.
 type NamedKeysUploadsStorage_uploads struct {
-	Object_key *string `json:"object_key"`
+	Object_key  *string `json:"object_key"`
+	Staging_key *string `json:"staging_key"`
 }
 
 // GetObject_key returns NamedKeysUploadsStorage_uploads.Object_key, and is useful for accessing the field via an interface.
 func (v *NamedKeysUploadsStorage_uploads) GetObject_key() *string { return v.Object_key }
+
+// GetStaging_key returns NamedKeysUploadsStorage_uploads.Staging_key, and is useful for accessing the field via an interface.
+func (v *NamedKeysUploadsStorage_uploads) GetStaging_key() *string { return v.Staging_key }
 
 // NotUploadedFiles includes the requested fields of the GraphQL type files.
 type NotUploadedFiles struct {
@@ -2892,8 +2896,9 @@ query NamedKeys ($keys: [String!]!, $files: [uuid!]!) {
 		isUploaded
 		etag
 	}
-	uploads: storage_uploads(where: {state:{_eq:"open"},object_key:{_in:$keys}}) {
+	uploads: storage_uploads(where: {state:{_eq:"open"},_or:[{object_key:{_in:$keys}},{staging_key:{_in:$keys}}]}) {
 		object_key
+		staging_key
 	}
 }
 `

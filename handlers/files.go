@@ -17,6 +17,8 @@ import (
 // Files are the use cases of the REST interface. The sender of a request is
 // judged by Hasura, by the request's own headers.
 type Files interface {
+	Ops
+
 	GetFile(ctx context.Context, as actions.Headers, in actions.GetFile) (actions.Content, error)
 	// UploadFiles and PutFile read the form no earlier than Hasura has judged its sender.
 	UploadFiles(ctx context.Context, as actions.Headers, form actions.Form) ([]actions.StoredFile, error)
@@ -35,6 +37,8 @@ func (s *server) files(r chi.Router) {
 	r.Delete("/files/{id}", s.deleteFile)
 	r.Get("/files/{id}/presignedurl", s.presignURL)
 	get(r, "/files/{id}/presignedurl/contents", s.getPresigned)
+	r.Route("/ops", s.ops)
+	get(r, "/openapi.yaml", describeItself)
 }
 
 // getFile serves a file or a picture made of it.

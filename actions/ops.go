@@ -1,0 +1,147 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/google/uuid"
+
+	"hasura-storage/graphql"
+)
+
+// What follows is for whoever runs the service. Each walks all objects or all
+// rows, a page at a time; an error is the last thing it yields. Nothing has to be
+// of some age: what is on its way has a row already.
+
+// Orphan is an object of the service's that nothing names.
+type Orphan struct {
+	Key string
+	// Foreign says that the key is of no grammar of ours: somebody else put the
+	// object there, and it is never deleted.
+	Foreign bool
+}
+
+// ListOrphans yields the objects that no row and no upload names.
+func (s *Storage) ListOrphans(ctx context.Context) iter.Seq2[Orphan, error] {
+	return func(yield func(Orphan, error) bool) {
+		for one, err := range s.strays(ctx, 0) {
+			if !yield(Orphan{Key: one.key, Foreign: one.place == foreign}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// DeleteOrphans deletes them and yields those that are gone, and the foreign ones, which stay.
+func (s *Storage) DeleteOrphans(ctx context.Context) iter.Seq2[Orphan, error] {
+	return func(yield func(Orphan, error) bool) {
+		var batch []string
+		for o, err := range s.ListOrphans(ctx) {
+			if err != nil || o.Foreign {
+				if !yield(o, err) {
+					return
+				}
+				continue
+			}
+			if batch = append(batch, o.Key); len(batch) == deleteBatch {
+				if !s.deleteOrphans(ctx, batch, yield) {
+					return
+				}
+				batch = batch[:0]
+			}
+		}
+		s.deleteOrphans(ctx, batch, yield)
+	}
+}
+
+// deleteOrphans deletes a batch and yields it.
+func (s *Storage) deleteOrphans(ctx context.Context, batch []string, yield func(Orphan, error) bool) bool {
+	if err := s.store.Delete(ctx, batch...); err != nil {
+		yield(Orphan{}, storeError(err))
+		return false
+	}
+	for _, key := range batch {
+		if !yield(Orphan{Key: key}, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// FileSummary is what the lists of rows tell of a file.
+type FileSummary struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	BucketID   string `json:"bucketId"`
+	IsUploaded bool   `json:"isUploaded"`
+}
+
+// ListBrokenMetadata yields the rows that say they are uploaded and whose object
+// is not there.
+func (s *Storage) ListBrokenMetadata(ctx context.Context) iter.Seq2[FileSummary, error] {
+	return s.eachBroken(ctx, func(graphql.UploadedFilesFiles) (bool, error) { return true, nil })
+}
+
+// DeleteBrokenMetadata deletes them, and yields those that are gone. One that a
+// row of the project's own refers to stays.
+func (s *Storage) DeleteBrokenMetadata(ctx context.Context) iter.Seq2[FileSummary, error] {
+	return s.eachBroken(ctx, func(f graphql.UploadedFilesFiles) (bool, error) {
+		where := graphql.Condition{"id": equals(f.Id), "isUploaded": equals(true), "objectKey": map[string]any{"_is_null": true}}
+		if f.ObjectKey != nil {
+			where["objectKey"] = equals(*f.ObjectKey)
+		}
+		// Admin: whoever runs the service asked for it.
+		done, err := graphql.DeleteWhere(ctx, s.hasura.Admin(), where)
+		if errors.Is(err, graphql.ErrConflict) {
+			return false, nil
+		}
+		if err != nil {
+			return false, hasuraError(err)
+		}
+		return done.Deleted.Affected_rows == 1, nil
+	})
+}
+
+// eachBroken yields the broken rows that settle says yes to.
+func (s *Storage) eachBroken(ctx context.Context, settle func(graphql.UploadedFilesFiles) (bool, error)) iter.Seq2[FileSummary, error] {
+	return func(yield func(FileSummary, error) bool) {
+		for f, err := range s.broken(ctx, 0) {
+			told := false
+			if err == nil {
+				told, err = settle(f)
+			}
+			if err != nil {
+				yield(FileSummary{}, err)
+				return
+			}
+			if told && !yield(FileSummary{ID: f.Id, Name: deref(f.Name), BucketID: f.BucketId, IsUploaded: true}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ListNotUploaded yields the rows whose bytes have not arrived, in the order of
+// their ids.
+func (s *Storage) ListNotUploaded(ctx context.Context) iter.Seq2[FileSummary, error] {
+	return func(yield func(FileSummary, error) bool) {
+		for after := uuid.Nil.String(); ; {
+			// Admin: whoever runs the service asked for it.
+			page, err := graphql.NotUploaded(ctx, s.hasura.Admin(), after, inventoryPage)
+			if err != nil {
+				yield(FileSummary{}, hasuraError(err))
+				return
+			}
+			for _, f := range page.Files {
+				if !yield(FileSummary{ID: f.Id, Name: deref(f.Name), BucketID: f.BucketId}, nil) {
+					return
+				}
+				after = f.Id
+			}
+			if len(page.Files) < inventoryPage {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"iter"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"hasura-storage/actions"
+)
+
+// Ops are for whoever runs the service. What they yield may be without end.
+type Ops interface {
+	ListOrphans(ctx context.Context) iter.Seq2[actions.Orphan, error]
+	DeleteOrphans(ctx context.Context) iter.Seq2[actions.Orphan, error]
+	ListBrokenMetadata(ctx context.Context) iter.Seq2[actions.FileSummary, error]
+	DeleteBrokenMetadata(ctx context.Context) iter.Seq2[actions.FileSummary, error]
+	ListNotUploaded(ctx context.Context) iter.Seq2[actions.FileSummary, error]
+}
+
+// ops are the routes below /ops.
+func (s *server) ops(r chi.Router) {
+	r.Use(s.adminOnly)
+	r.Post("/list-orphans", orphans(s.Files.ListOrphans))
+	r.Post("/delete-orphans", orphans(s.Files.DeleteOrphans))
+	r.Post("/list-broken-metadata", summaries(s.Files.ListBrokenMetadata))
+	r.Post("/delete-broken-metadata", summaries(s.Files.DeleteBrokenMetadata))
+	r.Post("/list-not-uploaded", summaries(s.Files.ListNotUploaded))
+}
+
+// adminOnly lets only the admin secret through. The sums have one length, so the
+// comparison tells nothing about the secret; without one nobody is let through.
+func (s *server) adminOnly(next http.Handler) http.Handler {
+	want := sha256.Sum256([]byte(s.AdminSecret))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := sha256.Sum256([]byte(r.Header.Get("X-Hasura-Admin-Secret")))
+		if s.AdminSecret == "" || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			renderFile(w, r, actions.Errorf(actions.NotAllowed, "you are not authorized"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// maxForeign is how many foreign keys are told: they come last, and are held until then.
+const maxForeign = 1000
+
+// orphans answers {"files": [keys], "foreign": [keys]}.
+func orphans(walk func(context.Context) iter.Seq2[actions.Orphan, error]) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		foreign := []string{}
+		ours := func(yield func(string, error) bool) {
+			for o, err := range walk(r.Context()) {
+				if err == nil && o.Foreign {
+					if len(foreign) < maxForeign {
+						foreign = append(foreign, o.Key)
+					}
+					continue
+				}
+				if !yield(o.Key, err) {
+					return
+				}
+			}
+		}
+		stream(w, r, "files", ours, func() []byte { return appendJSON([]byte(`,"foreign":`), foreign) })
+	}
+}
+
+// summaries answers {"metadata": [rows]}.
+func summaries(walk func(context.Context) iter.Seq2[actions.FileSummary, error]) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		stream(w, r, "metadata", walk(r.Context()), func() []byte { return nil })
+	}
+}
+
+// stream answers with an object of one list, written as it comes, and what rest
+// adds to the object. An error after the first element cuts the answer off, so
+// that nobody takes a part for the whole.
+func stream[T any](w http.ResponseWriter, r *http.Request, name string, list iter.Seq2[T, error], rest func() []byte) {
+	next, stop := iter.Pull2(list)
+	defer stop()
+	v, err, more := next()
+	if more && err != nil {
+		renderFile(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write([]byte(`{"` + name + `":[`))
+	for separator := ""; more; v, err, more = next() {
+		if err != nil {
+			_ = note(r, err)
+			panic(http.ErrAbortHandler)
+		}
+		if _, gone := w.Write(appendJSON([]byte(separator), v)); gone != nil {
+			return
+		}
+		separator = ","
+	}
+	_, _ = w.Write(append(append([]byte("]"), rest()...), '}', '\n'))
+}
+
+func appendJSON(to []byte, v any) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(v) // strings and booleans always can be
+	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+}
