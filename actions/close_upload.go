@@ -1,6 +1,7 @@
 package actions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -168,8 +169,10 @@ func (s *Storage) clean(ctx context.Context, u upload) error {
 		}
 	}
 	if u.isMultipart() {
-		if err := s.store.AbortMultiparts(ctx, u.key()); err != nil {
-			return storeError(err)
+		for _, key := range []string{u.key(), cmp.Or(deref(u.Staging_key), u.key())} {
+			if err := s.store.AbortMultiparts(ctx, key); err != nil {
+				return storeError(err)
+			}
 		}
 	}
 	if err := s.deleteUnnamed(ctx, u.File_id, u.key()); err != nil {

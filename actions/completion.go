@@ -44,6 +44,9 @@ func (s *Storage) completeClaimed(ctx context.Context, u upload, parts []Uploade
 		return s.failed(ctx, u, err)
 	}
 	known, err := s.inspect(ctx, u, object)
+	if err == nil {
+		u, known, err = s.stripped(ctx, u, known)
+	}
 	if err == nil && u.Kind == kindReplace {
 		err = s.askAgain(ctx, u)
 	}
@@ -54,12 +57,12 @@ func (s *Storage) completeClaimed(ctx context.Context, u upload, parts []Uploade
 }
 
 // claim takes the lease of an open upload and returns the row as claimed, or the
-// zero upload if it may not be claimed now. A PUT's claim gets a final key of its
-// own: a late copy of a former claim can then never reach what this one commits,
+// zero upload if it may not be claimed now. A claim that copies gets a final key
+// of its own: a late copy of a former claim can then never reach what this one commits,
 // and becomes garbage here.
 func (s *Storage) claim(ctx context.Context, u upload) (upload, error) {
 	key, former := u.key(), []graphql.GarbageValues{}
-	if !u.isMultipart() {
+	if !u.inParts() {
 		key = s.keys.object(newVersion(), u.File_id)
 		if u.Attempts > 0 {
 			former = append(former, graphql.GarbageValues{FileID: u.File_id, ObjectKey: u.key()})
@@ -81,7 +84,7 @@ func (s *Storage) claim(ctx context.Context, u upload) (upload, error) {
 // lost, or the request was sent twice. The key in parts is everybody's and tells nothing.
 func (s *Storage) claimedAfterAll(ctx context.Context, u upload, key string) (upload, error) {
 	now, err := s.upload(ctx, u.Id)
-	if err != nil || !now.isOpen() || now.isMultipart() || now.key() != key {
+	if err != nil || !now.isOpen() || now.inParts() || now.key() != key {
 		return upload{}, err
 	}
 	return now, nil
@@ -111,7 +114,7 @@ func (s *Storage) assemble(ctx context.Context, u upload, parts []UploadedPart) 
 	switch {
 	case u.Kind == kindCopy:
 		return s.copySource(ctx, u)
-	case u.isMultipart():
+	case u.inParts():
 		return s.assembleParts(ctx, u, parts)
 	}
 	const tries = 3 // a client may write again between looking and copying
@@ -165,18 +168,21 @@ func sized(u upload, o s3.Object) error {
 
 // final are the codes of what can never pass, however often it is tried.
 var final = []Code{
-	SizeMismatch, ChecksumMismatch, MimeTypeNotAllowed, VirusFound,
+	SizeMismatch, ChecksumMismatch, MimeTypeNotAllowed, NotAnImage, ImageTooLarge,
 	FileTooBig, FileTooSmall, QuotaExceeded, NotAllowed, Conflict, FileNotFound, BadRequest,
 }
 
 // failed ends a claim that did not commit: what can never pass is closed and
 // cleaned, anything else is left open for the next try.
 func (s *Storage) failed(ctx context.Context, u upload, cause error) error {
-	if has(cause, final...) {
+	switch {
+	case has(cause, VirusFound):
+		s.quarantine(ctx, u, infected(u, cause))
+	case has(cause, final...):
 		s.abandon(ctx, u)
-		return cause
+	default:
+		s.release(ctx, u)
 	}
-	s.release(ctx, u)
 	return cause
 }
 

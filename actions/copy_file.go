@@ -20,6 +20,9 @@ func (s *Storage) CopyFile(ctx context.Context, as Session, in CopyFile) (File, 
 	if err != nil {
 		return File{}, err
 	}
+	if err := s.scanner.admit(int64(deref(source.Size))); err != nil {
+		return File{}, err
+	}
 	u, create, err := s.draftCopy(as, source, in)
 	if err != nil {
 		return File{}, err

@@ -110,7 +110,7 @@ func (s *Storage) namedBucket(ctx context.Context, in CreateUpload) (*graphql.Bu
 	if found.Bucket == nil {
 		return nil, Errorf(BucketNotFound, "bucket not found")
 	}
-	return found.Bucket, judge(found.Bucket, int64(in.Size), in.MimeType)
+	return found.Bucket, s.admit(found.Bucket, int64(in.Size), in.MimeType)
 }
 
 // draft makes the upload's row of a create.
@@ -319,7 +319,7 @@ func (s *Storage) placed(ctx context.Context, u upload) (Upload, error) {
 		return Upload{}, Errorf(FileNotFound, "the file was deleted while its upload was created")
 	}
 	if u.Kind == kindCreate {
-		if err := judge(&u.File.Bucket, u.size(), u.File.MimeType); err != nil {
+		if err := s.admit(&u.File.Bucket, u.size(), u.File.MimeType); err != nil {
 			return Upload{}, err
 		}
 	}

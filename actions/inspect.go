@@ -30,7 +30,7 @@ func (s *Storage) inspect(ctx context.Context, u upload, o s3.Object) (facts, er
 	if u.File == nil {
 		return known, errDeletedMeanwhile
 	}
-	if err := judge(&u.File.Bucket, o.Size, u.Mime_type); err != nil {
+	if err := s.admit(&u.File.Bucket, o.Size, u.Mime_type); err != nil {
 		return known, err
 	}
 	head, err := s.head(ctx, o)
@@ -41,6 +41,9 @@ func (s *Storage) inspect(ctx context.Context, u upload, o s3.Object) (facts, er
 		return known, err
 	}
 	if known.sha256, err = s.inspectDigest(ctx, u, o); err != nil {
+		return known, err
+	}
+	if err := s.scan(ctx, o); err != nil {
 		return known, err
 	}
 	s.inspectPicture(ctx, o, head, &known)

@@ -90,12 +90,13 @@ func (f *replaceForm) replace(ctx context.Context, unless Precondition) (StoredF
 	if u.err != nil {
 		return StoredFile{}, u.err
 	}
-	if err := judge(&f.row.Bucket, u.object.Size, &u.mimeType); err != nil {
+	if err := f.admit(&f.row.Bucket, u.object.Size, &u.mimeType); err != nil {
 		return StoredFile{}, judged(err, u.name)
 	}
 	if err := f.askAgain(ctx, unless); err != nil {
 		return StoredFile{}, err
 	}
+	u.File = f.row
 	file, err := f.switchTo(ctx, u, u.mimeType)
 	if has(err, Conflict) && unless != nil {
 		if lost := unless(Version{}); lost != nil {

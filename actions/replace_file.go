@@ -30,7 +30,7 @@ func (s *Storage) ReplaceFile(ctx context.Context, as Session, in ReplaceFile) (
 	if in.IfMatch != nil && !sameETag(*in.IfMatch, deref(f.Etag)) {
 		return Upload{}, errNotTheVersion
 	}
-	if err := judge(&f.Bucket, int64(in.Size), in.MimeType); err != nil {
+	if err := s.admit(&f.Bucket, int64(in.Size), in.MimeType); err != nil {
 		return Upload{}, err
 	}
 	if err := mayReplace(ctx, caller, f, in.changesNothing(f)); err != nil {

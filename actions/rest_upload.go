@@ -233,6 +233,10 @@ func (r *restUploads) switchTo(ctx context.Context, u *restUpload, mimeType stri
 	} else if u.pieces && strings.HasPrefix(mimeType, "image/") {
 		r.inspectStored(ctx, u.object, &known)
 	}
+	known, err := r.pass(ctx, u, known)
+	if err != nil {
+		return StoredFile{}, err
+	}
 	u.finished = true // from here on commit cleans up, or the sweep does where the outcome is unknown
 	if err := r.commit(ctx, u.upload, known); err != nil {
 		return StoredFile{}, err

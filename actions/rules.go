@@ -135,6 +135,9 @@ func judge(b *graphql.Bucket, size int64, mimeType *string) error {
 	if mimeType == nil {
 		return nil
 	}
+	if b.StripMetadata && size > stripLimit && family(essenceOf(*mimeType)) == pictures {
+		return tooLargeToStrip(b, size)
+	}
 	return judgeType(b, *mimeType)
 }
 

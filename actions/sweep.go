@@ -169,7 +169,7 @@ func (s *Storage) hasArrived(ctx context.Context, u upload) (bool, error) {
 	if u.Kind == kindCopy {
 		return true, nil
 	}
-	if u.isMultipart() {
+	if u.inParts() {
 		_, err := s.arrivedParts(ctx, u, nil)
 		if has(err, UploadIncomplete) { // completed by one who died before the commit?
 			_, err = s.store.Stat(ctx, u.key())

@@ -36,7 +36,12 @@ type upload struct{ graphql.Upload }
 func (u upload) size() int64       { return int64(deref(u.Size)) }
 func (u upload) key() string       { return deref(u.Object_key) }
 func (u upload) isMultipart() bool { return u.Part_size != nil }
-func (u upload) isOpen() bool      { return u.State == stateOpen }
+
+// inParts reports whether the bytes come in parts to the final key itself. Once
+// they are complete and moved away from it, they are staged as those of a PUT.
+func (u upload) inParts() bool { return u.isMultipart() && u.Staging_key == nil }
+
+func (u upload) isOpen() bool { return u.State == stateOpen }
 
 // contentType is what the object is stored as; links say the row's type themselves.
 func (u upload) contentType() string {

@@ -167,7 +167,7 @@ func (f *uploadForm) insert(ctx context.Context, u *restUpload, m FileMetadata) 
 	if row.MimeType != nil {
 		mimeType = *row.MimeType // a preset chose it
 	}
-	if err := judge(&row.Bucket, u.object.Size, &mimeType); err != nil {
+	if err := f.admit(&row.Bucket, u.object.Size, &mimeType); err != nil {
 		return StoredFile{}, judged(err, u.name)
 	}
 	if m.Metadata != nil {
@@ -176,6 +176,7 @@ func (f *uploadForm) insert(ctx context.Context, u *restUpload, m FileMetadata) 
 			return StoredFile{}, hasuraError(err)
 		}
 	}
+	u.File = row
 	return f.switchTo(ctx, u, mimeType)
 }
 
@@ -191,7 +192,7 @@ func (f *uploadForm) acceptable(u *restUpload) error {
 	if f.bucket == nil {
 		return nil
 	}
-	return judged(judge(f.bucket, u.object.Size, &u.mimeType), u.name)
+	return judged(f.admit(f.bucket, u.object.Size, &u.mimeType), u.name)
 }
 
 // insertRow writes the file's row as the caller.
