@@ -109,7 +109,7 @@ func (e *execution) read(ctx context.Context, q *plan.Query) (string, *qerr.Erro
 
 // as is the session for which SQL is written.
 func (e *execution) as() plan.Session {
-	return plan.Session{Vars: e.session.Vars, Stringify: e.server.stringify}
+	return plan.Session{Vars: e.session.Vars, Stringify: e.server.stringify, Now: e.server.config.Now}
 }
 
 // tablesOnly reports whether all root fields write tables, which makes them one

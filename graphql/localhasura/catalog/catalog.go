@@ -35,6 +35,7 @@ type Column struct {
 	Type      pgtype.Type
 	NotNull   bool
 	Generated bool // its value cannot be given
+	Default   bool // it has a value when none is given
 }
 
 // Constraint is a primary key or a unique constraint.

@@ -49,6 +49,8 @@ CREATE TABLE child(
 CREATE VIEW "s.seen" AS SELECT "Id", n FROM "s.parent";
 CREATE TABLE strange(a mood);
 CREATE TABLE short(a integer PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE timed(a integer PRIMARY KEY, at timestamptz DEFAULT CURRENT_TIMESTAMP);
+CREATE TABLE hidden(rowid text);
 `
 
 func names(keys []*catalog.Constraint) (all []string) {
@@ -104,12 +106,15 @@ func TestReadColumns(t *testing.T) {
 		if column.NotNull {
 			text += "!"
 		}
+		if column.Default {
+			text += " default"
+		}
 		if column.Generated {
 			text += " generated"
 		}
 		got = append(got, text)
 	}
-	want := []string{"Id uuid!", "two words String", "n bigint", "full_name String generated"}
+	want := []string{"Id uuid! default", "two words String default", "n bigint", "full_name String generated"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -122,6 +127,8 @@ func TestReadSkipsByName(t *testing.T) {
 	c := readCatalog(t, odd)
 	for table, part := range map[string]string{
 		"strange": `the type "mood" of column "a" of table "strange" is not supported by the local Hasura`,
+		"timed":   "write DEFAULT (now())",
+		"hidden":  `a column named "rowid" is not supported by the local Hasura`,
 		"short":   "WITHOUT ROWID is not supported by the local Hasura",
 	} {
 		if why := c.Skipped[table]; !strings.Contains(why, part) {

@@ -10,7 +10,7 @@ import (
 // parseTable reads a CREATE TABLE statement.
 func parseTable(sqlName, ddl string) (*Table, error) {
 	schema, name := splitName(sqlName)
-	p := &parser{ddl: ddl, table: &Table{Schema: schema, Name: name, SQLName: sqlName, byName: map[string]*Column{}}}
+	p := &parser{ddl: ddl, declared: map[string]string{}, table: &Table{Schema: schema, Name: name, SQLName: sqlName, byName: map[string]*Column{}}}
 	tokens := tokenize(ddl)
 	for len(tokens) > 0 && !tokens[0].is("(") {
 		tokens = tokens[1:]
@@ -27,13 +27,30 @@ func parseTable(sqlName, ddl string) (*Table, error) {
 		}
 	}
 	p.finish()
-	return p.table, nil
+	return p.table, p.refusal()
+}
+
+// refusal says what of the table would make answers wrong.
+func (p *parser) refusal() error {
+	for _, c := range p.table.Columns {
+		if strings.EqualFold(c.Name, "rowid") {
+			return fmt.Errorf("a column named %q is not supported by the local Hasura: it hides SQLite's own (table %q)", c.Name, p.table.FullName())
+		}
+	}
+	if p.sqliteTime != "" {
+		return fmt.Errorf("the default of column %q of table %q is SQLite's own form of time: write DEFAULT (now())", p.sqliteTime, p.table.FullName())
+	}
+	return nil
 }
 
 type parser struct {
 	ddl    string
 	table  *Table
 	column *Column // the column whose constraints are read; nil at table level
+	// sqliteTime is a column whose default is CURRENT_TIMESTAMP, which SQLite
+	// writes in another form than Postgres.
+	sqliteTime string
+	declared   map[string]string // column → its type as written
 }
 
 func (p *parser) item(tokens []token) error {
@@ -75,6 +92,7 @@ func (p *parser) columnDef(tokens []token) error {
 	if !ok {
 		return unknownType(declared, name, p.table)
 	}
+	p.declared[name] = declared
 	p.column = &Column{Name: name, Type: typ}
 	p.table.Columns = append(p.table.Columns, p.column)
 	p.table.byName[name] = p.column
@@ -115,6 +133,8 @@ func (p *parser) other(tokens []token) []token {
 			p.column.NotNull = true
 		}
 		return tokens[2:]
+	case t.is("DEFAULT") && p.column != nil:
+		return p.defaultValue(tokens[1:])
 	case t.is("AS"):
 		p.column.Generated = true
 	case t.is("("):
@@ -122,6 +142,21 @@ func (p *parser) other(tokens []token) []token {
 		return rest
 	}
 	return tokens[1:]
+}
+
+func (p *parser) defaultValue(tokens []token) []token {
+	if len(tokens) == 0 {
+		return nil
+	}
+	p.column.Default = !tokens[0].is("NULL")
+	inside, rest := []token{tokens[0]}, tokens[1:]
+	if tokens[0].is("(") {
+		inside, rest = group(tokens)
+	}
+	if len(inside) == 1 && strings.HasPrefix(strings.ToUpper(inside[0].text), "CURRENT_") && !inside[0].quoted {
+		p.sqliteTime = p.column.Name
+	}
+	return rest
 }
 
 // columnList reads "(a, b)" if it stands here.
@@ -234,14 +269,17 @@ func (p *parser) references(name string, columns []string, tokens []token) []tok
 }
 
 // finish marks the columns of the primary key as not null, which in Postgres
-// they always are.
+// they always are. The one column "integer PRIMARY KEY" counts by itself, as a
+// serial column does in Postgres.
 func (p *parser) finish() {
 	if p.table.PrimaryKey == nil {
 		return
 	}
-	for _, name := range p.table.PrimaryKey.Columns {
+	key := p.table.PrimaryKey.Columns
+	for _, name := range key {
 		if c := p.table.byName[name]; c != nil {
 			c.NotNull = true
+			c.Default = c.Default || len(key) == 1 && strings.EqualFold(p.declared[name], "integer")
 		}
 	}
 }

@@ -154,9 +154,9 @@ func unexpectedVariables(vars map[string]*variable, given map[string]any) *qerr.
 
 func (r *resolver) operationDirectives(op *ast.OperationDefinition) *qerr.Error {
 	for _, d := range op.Directives {
-		switch d.Name {
-		case "cached":
-		case "skip", "include":
+		switch {
+		case d.Name == "cached" && op.Operation == ast.Query:
+		case d.Name == "skip" || d.Name == "include" || d.Name == "cached":
 			return invalid(nil, "directive '%s' is not allowed on a %s", d.Name, op.Operation)
 		default:
 			return undefinedDirective(d.Name, nil)

@@ -152,6 +152,9 @@ func sameArguments(a, b ast.ArgumentList) bool {
 func (r *resolver) kept(directives ast.DirectiveList, at *Path) (bool, *qerr.Error) {
 	keep := true
 	for _, d := range directives {
+		if d.Name == "cached" {
+			return false, invalid(at, "directive 'cached' is not allowed on a field")
+		}
 		if d.Name != "skip" && d.Name != "include" {
 			return false, undefinedDirective(d.Name, at)
 		}

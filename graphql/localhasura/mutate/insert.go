@@ -5,6 +5,7 @@ import (
 
 	"hasura-storage/graphql/localhasura/catalog"
 	"hasura-storage/graphql/localhasura/document"
+	"hasura-storage/graphql/localhasura/pgerror"
 	"hasura-storage/graphql/localhasura/plan"
 	"hasura-storage/graphql/localhasura/qerr"
 	"hasura-storage/graphql/localhasura/schema"
@@ -151,6 +152,9 @@ func (i *inserting) values(object *document.Value, parents map[*catalog.Column]a
 // only then to update, to know which of both happened.
 func (r *Runner) insertPlain(ctx context.Context, i *inserting, values []value) (inserted, *qerr.Error) {
 	var row inserted
+	if err := i.refuseNullKey(values); err != nil {
+		return row, err
+	}
 	ids, err := r.change(ctx, r.insertSQL(i, values, false), i.view.DB, i.data.Path.String())
 	if err != nil {
 		return row, err
@@ -165,6 +169,23 @@ func (r *Runner) insertPlain(ctx context.Context, i *inserting, values []value) 
 		row.id, row.affected = &ids[0], 1
 	}
 	return row, nil
+}
+
+// refuseNullKey refuses a row without its key: SQLite would store null there.
+func (i *inserting) refuseNullKey(values []value) *qerr.Error {
+	if i.view.DB.PrimaryKey == nil {
+		return nil
+	}
+	given := map[string]bool{}
+	for _, v := range values {
+		given[v.column.Name] = true
+	}
+	for _, name := range i.view.DB.PrimaryKey.Columns {
+		if !given[name] && !i.view.DB.Column(name).Default {
+			return pgerror.NotNull(i.view.DB, name).Error(i.data.Path.String())
+		}
+	}
+	return nil
 }
 
 func (r *Runner) insertSQL(i *inserting, values []value, update bool) *plan.Query {

@@ -75,11 +75,16 @@ func qualified(t *catalog.Table, columns []string) string {
 	return strings.Join(all, ", ")
 }
 
+// NotNull is the error of a null in a column that takes none.
+func NotNull(t *catalog.Table, column string) Violation {
+	return Violation{"23502", `null value in column "` + column + `" of relation "` + t.Name + `" violates not-null constraint`}
+}
+
 func notNull(name string, c *catalog.Catalog) Violation {
 	for _, t := range c.Tables() {
 		column, ok := strings.CutPrefix(name, t.SQLName+".")
 		if ok && t.Column(column) != nil {
-			return Violation{"23502", `null value in column "` + column + `" of relation "` + t.Name + `" violates not-null constraint`}
+			return NotNull(t, column)
 		}
 	}
 	return Violation{"23502", `null value in column "` + name + `" violates not-null constraint`}

@@ -62,9 +62,9 @@ var (
 )
 
 var declared = map[string]Type{
-	"smallint": smallint, "int2": smallint, "smallserial": smallint,
-	"integer": integer, "int": integer, "int4": integer, "serial": integer,
-	"bigint": bigint, "int8": bigint, "bigserial": bigint,
+	"smallint": smallint, "int2": smallint,
+	"integer": integer, "int": integer, "int4": integer,
+	"bigint": bigint, "int8": bigint,
 	"real": float4, "float4": float4,
 	"double precision": float8, "float8": float8, "float": float8,
 	"numeric": numeric, "decimal": numeric,

@@ -20,16 +20,28 @@ func FormatTimestampTZ(at time.Time) string {
 	return at.UTC().Round(time.Microsecond).Format("2006-01-02T15:04:05.999999") + "+00:00"
 }
 
-func (t Type) castTime(s string) (any, error) {
+// Moment reads the words that mean a moment relative to now, such as "now" and
+// "today"; ok is false for any other text and for types without a date.
+func (t Type) Moment(s string, now time.Time) (stored string, ok bool) {
+	if t.Class != TimestampTZ && t.Class != Timestamp && t.Class != Date {
+		return "", false
+	}
 	// Postgres skips punctuation behind a word, so that "now()" works too.
 	switch word := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(s)), "()"); word {
 	case "now":
-		return t.format(time.Now()), nil
+		return t.format(now), true
 	case "epoch":
-		return t.format(time.Unix(0, 0)), nil
+		return t.format(time.Unix(0, 0)), true
 	case "today", "yesterday", "tomorrow":
-		day := time.Now().UTC().Truncate(24 * time.Hour)
-		return t.format(day.AddDate(0, 0, map[string]int{"yesterday": -1, "tomorrow": 1}[word])), nil
+		day := now.UTC().Truncate(24 * time.Hour)
+		return t.format(day.AddDate(0, 0, map[string]int{"yesterday": -1, "tomorrow": 1}[word])), true
+	}
+	return "", false
+}
+
+func (t Type) castTime(s string) (any, error) {
+	if moment, ok := t.Moment(s, time.Now()); ok {
+		return moment, nil
 	}
 	at, err := t.parseTime(strings.TrimSpace(s))
 	if err != nil {

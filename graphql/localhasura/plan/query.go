@@ -6,6 +6,7 @@ package plan
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"hasura-storage/graphql/localhasura/catalog"
 	"hasura-storage/graphql/localhasura/pgtype"
@@ -18,6 +19,7 @@ type Session struct {
 	Vars map[string]string // session variables by lower-case name
 	// Stringify writes bigint, numeric and double precision as JSON strings.
 	Stringify bool
+	Now       func() time.Time // nil = the real clock
 }
 
 // Query is a SQL statement being written. Parts are written in the order of
@@ -76,6 +78,11 @@ func (q *Query) from(t *catalog.Table, alias string) {
 // Store casts a value for a column, as Postgres would; a refusal is reported at
 // the path.
 func (q *Query) Store(t pgtype.Type, v any, path string) any {
+	if text, ok := v.(string); ok && q.session.Now != nil {
+		if moment, ok := t.Moment(text, q.session.Now()); ok {
+			return moment
+		}
+	}
 	stored, err := t.Store(v)
 	if err != nil {
 		q.Fail(DataException(err, path))
