@@ -20,6 +20,11 @@ type config struct {
 	unauthorizedRole string // "" is unknown, noRole none
 	backendOnly      bool
 
+	applyMetadata    bool
+	databaseName     string // Hasura's
+	migrate          bool
+	migrationsSource secret
+
 	store       s3.Options // but for its secret key
 	storeSecret secret
 	rootFolder  string
@@ -35,6 +40,9 @@ type config struct {
 	prefix    string // "" or "/v1"
 	cors      handlers.CORS
 
+	sweepCheck    time.Duration // see swept
+	sweepPatience time.Duration
+
 	warnings []string
 }
 
@@ -45,7 +53,7 @@ const noRole = "-"
 // load reads the environment. Its error holds every complaint at once, one a
 // line, and no value of a secret.
 func load(getenv func(string) string) (config, error) {
-	c := config{images: images.DefaultLimits()}
+	c := config{images: images.DefaultLimits(), sweepCheck: sweepCheck, sweepPatience: sweepPatience}
 	var complaints []error
 	for _, s := range settings {
 		value := strings.TrimSpace(getenv(s.name)) // secrets out of files end in a newline
@@ -81,6 +89,9 @@ func (c *config) missing(getenv func(string) string) []error {
 		need("S3_SECRET_KEY", "is required with S3_ACCESS_KEY")
 	case !c.storeSecret.missing() && c.store.AccessKey == "":
 		need("S3_ACCESS_KEY", "is required with S3_SECRET_KEY")
+	}
+	if c.migrate {
+		need("POSTGRES_MIGRATIONS_SOURCE", "is required with POSTGRES_MIGRATIONS")
 	}
 	if c.backendOnly {
 		need("HASURA_GRAPHQL_UNAUTHORIZED_ROLE", "is required with STORAGE_BACKEND_ONLY: the role's name as Hasura has it, or - if it has none")

@@ -92,6 +92,8 @@ func TestComplaints(t *testing.T) {
 		"an origin with a path":        {with("CORS_ALLOW_ORIGINS", "https://a.example.com/app"), "CORS_ALLOW_ORIGINS must be a list"},
 		"a scanner that is not called": {with("CLAMAV_SERVER", "tcp://clamd:3310"), "CLAMAV_SERVER is not supported"},
 		"no way to the store":          {with("S3_PUBLIC_ENDPOINT", "none"), "S3_PUBLIC_ENDPOINT cannot be none"},
+		"migrations of nothing":        {with("POSTGRES_MIGRATIONS", "1"), "POSTGRES_MIGRATIONS_SOURCE is required with POSTGRES_MIGRATIONS"},
+		"migrations of something else": {with("POSTGRES_MIGRATIONS_SOURCE", "mysql://u:p@db/x"), "POSTGRES_MIGRATIONS_SOURCE is no connection string of Postgres"},
 		"debugging perhaps":            {with("DEBUG", "maybe"), "DEBUG must be true or false"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,12 +118,12 @@ func TestComplaintsComeAllAtOnce(t *testing.T) {
 }
 
 func TestWhatIsNotObeyedIsSaid(t *testing.T) {
-	c, err := load(with("POSTGRES_MIGRATIONS", "1", "HASURA_METADATA", "0", "CLAMAV_SERVER", ""))
+	c, err := load(with("BIND_PPROF", ":6060", "IMAGE_TRANSFORMER_WORKERS", "0", "CLAMAV_SERVER", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	warned := strings.Join(c.warnings, "\n")
-	if !strings.Contains(warned, "POSTGRES_MIGRATIONS is not obeyed") || strings.Contains(warned, "HASURA_METADATA") {
+	if !strings.Contains(warned, "BIND_PPROF is not obeyed") || strings.Contains(warned, "IMAGE_TRANSFORMER_WORKERS") {
 		t.Errorf("warnings are %s", warned)
 	}
 }

@@ -24,8 +24,9 @@ import (
 // done then, the next sweep finishes.
 const stopTime = 30 * time.Second
 
-// Run is the service. It serves until ctx ends, then lets requests and detached
-// work end, for 30 seconds at most. Settings come by getenv; SettingsTable lists
+// Run is the service. It migrates the database and applies the metadata where
+// it is told to, serves until ctx ends, then lets requests and detached work
+// end, for 30 seconds at most. Settings come by getenv; SettingsTable lists
 // them, and the error names every wrong one. Where it listens is sent to ready,
 // which may be nil.
 func Run(ctx context.Context, getenv func(string) string, log *zap.Logger, ready chan<- net.Addr) error {
@@ -33,6 +34,10 @@ func Run(ctx context.Context, getenv func(string) string, log *zap.Logger, ready
 	if err != nil {
 		return fmt.Errorf("the configuration is wrong:\n%w", err)
 	}
+	return c.run(ctx, log, ready)
+}
+
+func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr) error {
 	for _, text := range c.warnings {
 		log.Warn(text)
 	}
@@ -41,12 +46,18 @@ func Run(ctx context.Context, getenv func(string) string, log *zap.Logger, ready
 	if err != nil {
 		return err
 	}
-	service := newSwept(storage, time.Now())
+	if err := c.prepare(ctx, log); err != nil {
+		if ctx.Err() != nil {
+			return nil // told to stop meanwhile
+		}
+		return err
+	}
+	service := newSwept(storage, time.Now()).every(c.sweepCheck, c.sweepPatience)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.bind)
 	if err != nil {
 		return fmt.Errorf("BIND %s: %w", c.bind, err)
 	}
-	p := process{server: c.server(service, log), listener: listener, service: service, storage: storage, log: log}
+	p := process{server: c.server(service, storage, log), listener: listener, service: service, storage: storage, log: log}
 	log.Info("listening", zap.Stringer("address", listener.Addr()), zap.String("version", Version()))
 	if ready != nil {
 		ready <- listener.Addr()
@@ -93,10 +104,11 @@ func (c *config) keys() [][]byte {
 
 // server has no limit for a whole request or answer: files are large and
 // clients slow. The handlers move deadlines along with the bytes.
-func (c *config) server(service handlers.Service, log *zap.Logger) *http.Server {
+func (c *config) server(service handlers.Service, files handlers.Files, log *zap.Logger) *http.Server {
 	return &http.Server{
 		Handler: handlers.New(service, handlers.Options{
 			Log: log, Secret: c.webhookSecret.reveal(), Prefix: c.prefix, Version: Version(), CORS: c.cors,
+			AdminSecret: c.adminSecret.reveal(), Files: files,
 		}),
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       2 * time.Minute,

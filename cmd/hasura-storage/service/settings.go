@@ -20,6 +20,10 @@ var settings = []setting{
 	{"HASURA_ENDPOINT", "", "Hasura's address, such as `http://hasura:8080/v1`; required", address(func(c *config) *string { return &c.hasuraEndpoint })},
 	{"HASURA_GRAPHQL_ADMIN_SECRET", "", "Hasura's admin secret; required", hide(func(c *config) *secret { return &c.adminSecret })},
 	{"HASURA_STORAGE_SECRET", "", "what Hasura sends to prove that it is Hasura: give both the same; without it actions, events and cron are closed", hide(func(c *config) *secret { return &c.webhookSecret })},
+	{"HASURA_METADATA", "false", "`1`: at the start, track tables, relationships and names in Hasura and, where `HASURA_STORAGE_SECRET` is set, add actions and triggers; what is there stays, and no permission is added", boolean(func(c *config) *bool { return &c.applyMetadata })},
+	{"HASURA_DB_NAME", "default", "Hasura's name of the database, for the setting above", text(func(c *config) *string { return &c.databaseName })},
+	{"POSTGRES_MIGRATIONS", "false", "`1`: at the start, bring the database to the schema of this version", boolean(func(c *config) *bool { return &c.migrate })},
+	{"POSTGRES_MIGRATIONS_SOURCE", "", "that database, as `postgres://user:password@host:5432/database`", postgresSource},
 	{"HASURA_GRAPHQL_UNAUTHORIZED_ROLE", "", "Hasura's setting of the same name, or `-` if it has none", text(func(c *config) *string { return &c.unauthorizedRole })},
 	{"STORAGE_BACKEND_ONLY", "false", "use the permissions that are marked `backend_only`; needs the setting above", boolean(func(c *config) *bool { return &c.backendOnly })},
 	{"S3_ENDPOINT", "", "the store, as host, host:port or URL; empty is AWS", text(func(c *config) *string { return &c.store.Endpoint })},
@@ -52,8 +56,6 @@ var elsewhere = []struct {
 	grave        bool // going on would break a promise, so there is no start
 }{
 	{"CLAMAV_SERVER", "this version scans nothing: unset it to say that you know", true},
-	{"POSTGRES_MIGRATIONS", "apply hasura-metadata/migrations with the Hasura CLI", false},
-	{"HASURA_METADATA", "apply hasura-metadata with the Hasura CLI", false},
 	{"FASTLY_SERVICE", "no cache is purged", false},
 	{"CDN_CACHE_CONTROL", "no answer carries it", false},
 	{"BIND_PPROF", "there is no such listener", false},

@@ -20,11 +20,13 @@ const (
 // swept is the service with a memory of when it was last swept, by whomever.
 type swept struct {
 	handlers.Service
-	last atomic.Int64 // Unix nanoseconds
+	last     atomic.Int64 // Unix nanoseconds
+	check    time.Duration
+	patience time.Duration
 }
 
 func newSwept(s handlers.Service, now time.Time) *swept {
-	w := &swept{Service: s}
+	w := &swept{Service: s, check: sweepCheck, patience: sweepPatience}
 	w.last.Store(now.UnixNano())
 	return w
 }
@@ -35,10 +37,16 @@ func (s *swept) Sweep(ctx context.Context) (actions.Swept, error) {
 	return s.Service.Sweep(ctx)
 }
 
-// watch looks every minute, until ctx ends, whether a sweep is due: a lost cron
-// trigger must not leave bytes behind.
+// every replaces the times that newSwept sets.
+func (s *swept) every(check, patience time.Duration) *swept {
+	s.check, s.patience = check, patience
+	return s
+}
+
+// watch looks again and again, until ctx ends, whether a sweep is due: a lost
+// cron trigger must not leave bytes behind.
 func (s *swept) watch(ctx context.Context, log *zap.Logger) {
-	ticker := time.NewTicker(sweepCheck)
+	ticker := time.NewTicker(s.check)
 	defer ticker.Stop()
 	s.follow(ctx, ticker.C, log)
 }
@@ -50,7 +58,7 @@ func (s *swept) follow(ctx context.Context, ticks <-chan time.Time, log *zap.Log
 		case <-ctx.Done():
 			return
 		case now := <-ticks:
-			if now.UnixNano()-s.last.Load() >= int64(sweepPatience) {
+			if now.UnixNano()-s.last.Load() >= int64(s.patience) {
 				s.sweepNow(ctx, log)
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hasura-storage/cmd/hasura-storage/migrate"
 )
 
 // reader puts a value into the configuration, or says what is wrong with it in
@@ -83,6 +85,12 @@ func address(field func(*config) *string) reader {
 		*field(c) = strings.TrimRight(value, "/")
 		return nil
 	}
+}
+
+// postgresSource is not repeated in the complaint, since it holds a password.
+func postgresSource(c *config, value string) error {
+	c.migrationsSource = newSecret(value)
+	return migrate.Check(value)
 }
 
 func publicEndpoint(c *config, value string) error {
