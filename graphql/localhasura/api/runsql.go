@@ -143,7 +143,7 @@ func (r *sqlRun) all(ctx context.Context, tx *store.Tx) error {
 	for _, statement := range statements(r.args.SQL) {
 		result, err := query(ctx, tx, statement)
 		if err != nil {
-			return r.failed(err)
+			return r.failed(ctx, tx, err)
 		}
 		r.result = result
 		if err := r.triggers.Flush(ctx, tx); err != nil {
@@ -208,32 +208,6 @@ func cell(v any, declared string) string {
 		return string(v)
 	}
 	return fmt.Sprint(v)
-}
-
-// failed is a SQL error as Hasura reports it.
-func (r *sqlRun) failed(err error) *qerr.Error {
-	e := failf(qerr.PostgresError, "query execution failed")
-	message, code := sqlState(err)
-	e.Internal = map[string]any{
-		"statement": r.args.SQL, "prepared": false, "arguments": []any{},
-		"error": map[string]any{"exec_status": "FatalError", "hint": nil, "message": message, "status_code": code, "description": nil},
-	}
-	return e
-}
-
-// sqlState finds the SQLSTATE of a SQLite error by its words.
-func sqlState(err error) (message, code string) {
-	message = err.Error()
-	for _, known := range []struct{ words, code string }{
-		{"no such table", "42P01"}, {"no such column", "42703"}, {"syntax error", "42601"}, {"already exists", "42P07"},
-		{"UNIQUE constraint", "23505"}, {"FOREIGN KEY constraint", "23503"}, {"NOT NULL constraint", "23502"},
-		{"CHECK constraint", "23514"}, {"readonly database", "25006"}, {"no such function", "42883"}, {"incomplete input", "42601"},
-	} {
-		if strings.Contains(message, known.words) {
-			return message, known.code
-		}
-	}
-	return message, "XX000"
 }
 
 // check compares the metadata with the schema as it now is.
