@@ -55,6 +55,8 @@ type Triggers interface {
 	FileGone(ctx context.Context, event actions.FileEvent) error
 	// Sweep finishes or removes what clients and crashes left behind.
 	Sweep(ctx context.Context) (actions.Swept, error)
+	// Reconcile starts to compare the store with the rows.
+	Reconcile(ctx context.Context) (actions.Reconciling, error)
 }
 
 // Options are what New needs beside the use cases.
@@ -71,6 +73,12 @@ type Options struct {
 	CORS    CORS
 	// AdminSecret is Hasura's; whoever sends it may use the routes below /ops.
 	AdminSecret string
+	// Cookies says that Hasura is sent them, so that they may be somebody's credentials.
+	Cookies bool
+	// Notifications are the store's, of what clients have written.
+	Notifications Notifications
+	// Receiver takes bytes where clients cannot reach the store; nil where they can.
+	Receiver Receiver
 	// Files are the REST interface's use cases; without them there are only signed links.
 	Files Files
 	// Stall is how long a client or the store may stand still in the middle of a
@@ -98,6 +106,7 @@ func New(service Service, o Options) http.Handler {
 	r.Route("/actions", s.actions)
 	r.Route("/events", s.events)
 	r.Route("/cron", s.cron)
+	s.notifications(r)
 	s.probes(r)
 	r.Route(s.Prefix+"/", s.rest)
 	return r
@@ -110,8 +119,9 @@ func (s *server) rest(r chi.Router) {
 		s.probes(r)
 	}
 	get(r, "/files/{id}/signed/*", s.signed)
+	s.receiver(r)
 	if s.Files != nil {
-		s.files(r)
+		s.files(r.With(s.ownPages))
 	}
 }
 
