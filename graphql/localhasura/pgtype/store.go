@@ -147,6 +147,9 @@ func castBoolean(s string) (any, error) {
 
 // castUUID takes every form that Postgres takes, braces and odd hyphens too.
 func castUUID(s string) (any, error) {
+	if canonicalUUID(s) {
+		return s, nil
+	}
 	inner := strings.TrimSpace(s)
 	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
 		inner = inner[1 : len(inner)-1]
@@ -160,6 +163,21 @@ func castUUID(s string) (any, error) {
 		return nil, uuidType.invalid(s)
 	}
 	return id.String(), nil
+}
+
+// canonicalUUID recognises the form in which uuids are stored and mostly sent.
+func canonicalUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		hyphen := i == 8 || i == 13 || i == 18 || i == 23
+		if hyphen != (c == '-') || !hyphen && (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 func (t Type) castJSON(s string) (any, error) {
