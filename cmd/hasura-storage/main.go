@@ -17,6 +17,9 @@ const usage = `usage:
   hasura-storage [serve]                          the service; settings come from the environment
   hasura-storage metadata export [-starter] DIR   write the Hasura project into DIR: metadata and
                                                   migrations; -starter adds permissions to begin with
+  hasura-storage metadata apply [-starter]        add to the Hasura at HASURA_ENDPOINT what it lacks of
+                                                  the project; what it has stays as it is
+  hasura-storage metadata diff [-starter]         say what apply would add, and change nothing
   hasura-storage settings                         the table of settings, in Markdown
   hasura-storage version
 `
@@ -58,7 +61,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		defer func() { _ = log.Sync() }()
 		return service.Run(ctx, getenv, log, nil)
 	case "metadata":
-		return runMetadata(args, out)
+		return runMetadata(ctx, args, getenv, out)
 	case "settings":
 		return write(out, service.SettingsTable())
 	case "version":

@@ -22,7 +22,11 @@ func TestCommands(t *testing.T) {
 		"serving without settings":    {nil, "", "HASURA_ENDPOINT is required"},
 		"a command nobody knows":      {[]string{"fly"}, "", `there is no command "fly"`},
 		"a stray argument":            {[]string{"serve", "now"}, "", `takes no argument such as "now"`},
-		"metadata without a verb":     {[]string{"metadata"}, "", "can only export"},
+		"metadata without a verb":     {[]string{"metadata"}, "", "needs export, apply or diff"},
+		"metadata with a wrong verb":  {[]string{"metadata", "drop"}, "", `metadata has no command "drop"`},
+		"applying to where":           {[]string{"metadata", "apply"}, "", "HASURA_ENDPOINT is required\nHASURA_GRAPHQL_ADMIN_SECRET is required"},
+		"comparing with what":         {[]string{"metadata", "diff"}, "", "HASURA_ENDPOINT is required"},
+		"comparing with a folder":     {[]string{"metadata", "diff", "dir"}, "", `takes no argument such as "dir"`},
 		"an export to nowhere":        {[]string{"metadata", "export"}, "", "takes one folder"},
 		"an export with a wrong flag": {[]string{"metadata", "export", "-x", "d"}, "", "flag provided but not defined"},
 	} {
