@@ -4,7 +4,7 @@ package images
 const (
 	costPixels = 9   // decoded by the standard library, then taken apart into planes
 	costWebP   = 14  // the same, where alpha and colours are decoded apart
-	costWASM   = 130 // AVIF: decoded by a WebAssembly module, copied out, taken apart
+	costWASM   = 70  // AVIF: decoded by a WebAssembly module, whose memory is copied whenever it grows
 	costJPEG   = 3   // our JPEG decoder's planes at full size
 	costFixed  = 4 << 20
 	costResult = 16 // per pixel of the result
@@ -28,7 +28,7 @@ func Cost(info Info, s Spec) int64 {
 		}
 		return costFixed + result + bytes
 	case AVIF, HEIC:
-		return costFixed + result + 32<<20 + pixels*costWASM
+		return costFixed + result + 48<<20 + pixels*costWASM
 	case WebP:
 		return costFixed + result + pixels*costWebP
 	case GIF:
@@ -43,7 +43,7 @@ func resultCost(f Format, pixels int64) int64 {
 	case WebP:
 		return 4<<20 + pixels*costResult*2
 	case AVIF:
-		return 64<<20 + pixels*costResult*5
+		return 96<<20 + pixels*costResult*6
 	}
 	return pixels * costResult
 }

@@ -197,6 +197,19 @@ func TestAnEndedContextEndsADecode(t *testing.T) {
 	}
 }
 
+// pixels is the size that the first frame header of a file claims.
+func pixels(src []byte) int {
+	for s := scaled.NewSegments(src); ; {
+		m, body, err := s.Next()
+		if err != nil {
+			return 0
+		}
+		if m >= scaled.SOF0 && m <= scaled.SOF2 && len(body) > 5 {
+			return (int(body[1])<<8 | int(body[2])) * (int(body[3])<<8 | int(body[4]))
+		}
+	}
+}
+
 // FuzzDecode looks for panics, and for files that decode here in other samples than in the standard library.
 func FuzzDecode(f *testing.F) {
 	for _, path := range samples(f) {
@@ -205,8 +218,7 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		c, err := jpeg.DecodeConfig(bytes.NewReader(src))
-		if err == nil && c.Width*c.Height > 1<<18 || scaled.Scans(src, 30) >= 30 {
+		if len(src) < 4 || pixels(src) > 1<<16 || scaled.Scans(src, 30) >= 30 {
 			return
 		}
 		for _, d := range []int{8, 4, 2} {
