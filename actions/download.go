@@ -103,7 +103,8 @@ func (s *Storage) linkLife(as Session, b *graphql.Bucket, asked *int) (time.Dura
 	return time.Duration(*asked) * time.Second, nil
 }
 
-// storeLink presigns a download at the store. Type, name and caching are fixed
+// storeLink presigns a download at the store, or at this service where clients
+// cannot reach it. Type, name and caching are fixed
 // by the signature; what a browser would run becomes an attachment.
 func (s *Storage) storeLink(ctx context.Context, f *graphql.File, in GetDownload, life time.Duration) (Download, error) {
 	contentType := deref(f.MimeType)
@@ -118,9 +119,13 @@ func (s *Storage) storeLink(ctx context.Context, f *graphql.File, in GetDownload
 	if in.Filename != nil {
 		name = *in.Filename
 	}
+	served := original{contentType: contentType, disposition: contentDisposition(kind, name), cacheControl: deref(f.Bucket.CacheControl)}
+	if s.proxied {
+		return s.originalLink(f, served, life), nil
+	}
 	expires := s.now().Add(life)
 	signed, err := s.store.PresignGet(ctx, s.keys.of(f.Id, f.ObjectKey), life, s3.ResponseHeaders{
-		ContentType: contentType, ContentDisposition: contentDisposition(kind, name), CacheControl: deref(f.Bucket.CacheControl),
+		ContentType: served.contentType, ContentDisposition: served.disposition, CacheControl: served.cacheControl,
 	})
 	if err != nil {
 		return Download{}, storeError(err)

@@ -24,7 +24,8 @@ type links struct {
 // link is what a signed URL grants: a picture made of one version of a file.
 type link struct {
 	id, version, spec string
-	auto              bool // the format is negotiated by Accept
+	auto              bool     // the format is negotiated by Accept
+	original          original // of a link to the file itself, whose spec says so
 	expires           time.Time
 }
 
@@ -38,6 +39,7 @@ func (l links) sign(k link) string {
 	if k.auto {
 		query.Set("f", "auto")
 	}
+	k.original.query(query)
 	path := k.version + "/" + k.spec
 	query.Set("s", l.signature(l.keys[0], k.id, path, query))
 	return l.base + "/files/" + k.id + "/signed/" + path + "?" + query.Encode()
@@ -61,7 +63,7 @@ func (l links) verify(id, path string, query url.Values, now time.Time) (link, e
 	if err != nil || !ok {
 		return link{}, Errorf(NotAllowed, "the link is not complete")
 	}
-	k := link{id: id, version: version, spec: spec, auto: signed.Get("f") == "auto", expires: time.Unix(expiry, 0)}
+	k := link{id: id, version: version, spec: spec, auto: signed.Get("f") == "auto", original: originalOf(signed), expires: time.Unix(expiry, 0)}
 	if !now.Before(k.expires) {
 		return link{}, Errorf(NotAllowed, "the link has expired")
 	}

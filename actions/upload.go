@@ -158,9 +158,9 @@ func (s *Storage) place(ctx context.Context, u upload, multipart *string, expire
 }
 
 func (s *Storage) signPut(ctx context.Context, u upload, t Upload, life time.Duration) (Upload, error) {
-	signed, err := s.store.PresignPut(ctx, deref(u.Staging_key), life, s3.UploadTerms{Size: u.size(), SHA256: deref(u.Sha256)})
+	signed, err := s.presignedPut(ctx, u, life)
 	if err != nil {
-		return Upload{}, storeError(err)
+		return Upload{}, err
 	}
 	t.URL, t.Headers = &signed.URL, headersOf(signed)
 	return t, nil
@@ -180,9 +180,9 @@ func (s *Storage) signParts(ctx context.Context, u upload, t Upload, life time.D
 }
 
 func (s *Storage) signPart(ctx context.Context, u upload, n int, life time.Duration) (Part, error) {
-	signed, err := s.store.PresignPart(ctx, u.key(), deref(u.Multipart_id), n, life, u.lengthOf(n))
+	signed, err := s.presignedPart(ctx, u, n, life)
 	if err != nil {
-		return Part{}, storeError(err)
+		return Part{}, err
 	}
 	return Part{PartNumber: n, URL: signed.URL, Size: u.lengthOf(n), Headers: headersOf(signed)}, nil
 }
