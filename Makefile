@@ -51,6 +51,10 @@ build: ## the service for amd64 and arm64, static, in bin/
 	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' \
 	    -o bin/hasura-storage-linux-$$arch ./cmd/hasura-storage; done
 
+bench-images: ## pictures: CPU and memory next to plain Go and, if vipsthumbnail is there, libvips
+	go build -tags $(TAGS) -o bin/bench-images ./actions/images/bench
+	exec bin/bench-images
+
 bench: ## the service beside floors; DURATION, CASES, PROFILE=article and TARGET=URL choose what
 	go build -tags $(TAGS) -o bin/bench ./cmd/bench
 	exec bin/bench
@@ -58,4 +62,4 @@ bench: ## the service beside floors; DURATION, CASES, PROFILE=article and TARGET
 microbench: ## the benchmarks of all packages
 	go test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
 
-.PHONY: help run test test-all lint generate generated build bench microbench
+.PHONY: help run test test-all lint generate generated build bench bench-images microbench
