@@ -1,12 +1,12 @@
 package localhasura
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
 
 	"hasura-storage/graphql/localhasura/document"
+	"hasura-storage/graphql/localhasura/jsontext"
 	"hasura-storage/graphql/localhasura/plan"
 	"hasura-storage/graphql/localhasura/qerr"
 	"hasura-storage/graphql/localhasura/schema"
@@ -38,13 +38,10 @@ func (e *execution) action(ctx context.Context, node schema.ActionRoot, s *docum
 	return string(encode(out)), nil
 }
 
-// encode writes JSON without HTML escapes.
+// encode writes JSON that was decoded before, which cannot fail.
 func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // decoded JSON cannot fail
-	return bytes.TrimRight(b.Bytes(), "\n")
+	raw, _ := jsontext.Encode(v)
+	return raw
 }
 
 // project reduces a value of the answer to what was selected.

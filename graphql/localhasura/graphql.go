@@ -15,6 +15,7 @@ import (
 
 	"hasura-storage/graphql/localhasura/auth"
 	"hasura-storage/graphql/localhasura/document"
+	"hasura-storage/graphql/localhasura/jsontext"
 	"hasura-storage/graphql/localhasura/pgtype"
 	"hasura-storage/graphql/localhasura/qerr"
 )
@@ -62,7 +63,7 @@ func parseBody(body []byte) (batch, *qerr.Error) {
 		}
 	}
 	if err != nil {
-		return batch{}, invalidJSON(body)
+		return batch{}, qerr.New(qerr.InvalidJSON, jsontext.Invalid(body))
 	}
 	list, isList := v.([]any)
 	if !isList {
@@ -78,22 +79,6 @@ func parseBody(body []byte) (batch, *qerr.Error) {
 		b.requests = append(b.requests, req)
 	}
 	return b, nil
-}
-
-func invalidJSON(body []byte) *qerr.Error {
-	text := strings.TrimSpace(string(body))
-	var syntax *json.SyntaxError
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); text == "" || errors.As(err, &syntax) && int(syntax.Offset) >= len(text) && strings.Contains(err.Error(), "unexpected end") {
-		return qerr.New(qerr.InvalidJSON, "Unexpected end-of-input, expecting JSON value")
-	}
-	if syntax != nil && syntax.Offset > 1 && !strings.ContainsAny(text[:1], "{[\"") {
-		syntax.Offset = 1 // a wrong word is reported whole
-	}
-	if syntax != nil && syntax.Offset > 0 && int(syntax.Offset) <= len(text) {
-		text = text[syntax.Offset-1:]
-	}
-	return qerr.Newf(qerr.InvalidJSON, "Unexpected %s, expecting JSON value", strconv.Quote(text))
 }
 
 const requestType = "Hasura.GraphQL.Transport.HTTP.Protocol.GQLReq(GQLReq)"

@@ -14,6 +14,7 @@ import (
 
 	"hasura-storage/graphql/localhasura/auth"
 	"hasura-storage/graphql/localhasura/catalog"
+	"hasura-storage/graphql/localhasura/jsontext"
 	"hasura-storage/graphql/localhasura/metadata"
 	"hasura-storage/graphql/localhasura/qerr"
 	"hasura-storage/graphql/localhasura/store"
@@ -88,7 +89,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, run func(context.Con
 		writeJSON(w, err.HTTPStatus(), err.Plain(a.auth.ShowsInternal(session)))
 		return
 	}
-	raw, fault := encode(answer)
+	raw, fault := jsontext.Encode(answer)
 	if fault != nil {
 		err = qerr.Internalf(fault, "internal error")
 		writeJSON(w, err.HTTPStatus(), err.Plain(true))
@@ -152,7 +153,7 @@ type request struct {
 
 func parseRequest(body []byte) (*request, *qerr.Error) {
 	if !json.Valid(body) {
-		return nil, qerr.New(qerr.InvalidJSON, invalidJSON(body))
+		return nil, qerr.New(qerr.InvalidJSON, jsontext.Invalid(body))
 	}
 	var r request
 	if err := decodeAt(body, &r, "$"); err != nil {
@@ -162,17 +163,4 @@ func parseRequest(body []byte) (*request, *qerr.Error) {
 		return nil, qerr.New(qerr.ParseFailed, `key "type" not found`)
 	}
 	return &r, nil
-}
-
-// invalidJSON words a body that is no JSON.
-func invalidJSON(body []byte) string {
-	if len(body) == 0 {
-		return "Unexpected end-of-input, expecting JSON value"
-	}
-	const shown = 40
-	raw, err := json.Marshal(string(body[:min(len(body), shown)]))
-	if err != nil {
-		raw = []byte(`"…"`)
-	}
-	return "Unexpected " + string(raw) + ", expecting JSON value"
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,12 +89,4 @@ func args(raw json.RawMessage, into any, keys ...string) *qerr.Error {
 // failf is an error about the arguments as a whole.
 func failf(code, format string, values ...any) *qerr.Error {
 	return qerr.New(code, fmt.Sprintf(format, values...)).At("$.args")
-}
-
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
 }

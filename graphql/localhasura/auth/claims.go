@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hasura-storage/graphql/localhasura/pgtype"
 	"hasura-storage/graphql/localhasura/qerr"
 )
 
@@ -232,23 +233,7 @@ func defaultRoleOf(claims map[string]any) (string, *qerr.Error) {
 
 // expected words a JSON value of the wrong kind.
 func expected(parsing, want string, got any) string {
-	return fmt.Sprintf("parsing %s failed, expected %s, but encountered %s", parsing, want, kindOf(got))
-}
-
-func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "Null"
-	case string:
-		return "String"
-	case bool:
-		return "Boolean"
-	case []any:
-		return "Array"
-	case map[string]any:
-		return "Object"
-	}
-	return "Number"
+	return fmt.Sprintf("parsing %s failed, expected %s, but encountered %s", parsing, want, pgtype.Kind(got))
 }
 
 func badClaims(message string) *qerr.Error { return qerr.New(qerr.JWTInvalidClaims, message) }

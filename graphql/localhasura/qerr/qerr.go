@@ -5,10 +5,11 @@
 package qerr
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"hasura-storage/graphql/localhasura/jsontext"
 )
 
 // Codes that Hasura uses, as clients match on them.
@@ -165,14 +166,12 @@ func (e *Error) path() string {
 	return e.Path
 }
 
-// encode writes JSON without HTML escapes, as Hasura does. A value that
-// cannot be encoded is a fault of the caller and becomes its message.
+// encode writes JSON. A value that cannot be encoded is a fault of the caller
+// and becomes its message.
 func encode(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	raw, err := jsontext.Encode(v)
+	if err != nil {
 		return fmt.Appendf(nil, `{"path":"$","error":%q,"code":"unexpected"}`, err.Error())
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return raw
 }

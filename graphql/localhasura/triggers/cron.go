@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"hasura-storage/graphql/localhasura/jsontext"
 	"hasura-storage/graphql/localhasura/store"
 )
 
@@ -151,7 +152,7 @@ func (c cronEvent) body(t *cronTrigger) ([]byte, error) {
 	if payload == nil {
 		payload = json.RawMessage("null")
 	}
-	return encode(struct {
+	return jsontext.Encode(struct {
 		ID        string          `json:"id"`
 		Name      string          `json:"name"`
 		Scheduled string          `json:"scheduled_time"`

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"hasura-storage/graphql/localhasura/jsontext"
 	"hasura-storage/graphql/localhasura/webhook"
 )
 
@@ -41,6 +44,9 @@ func (e *Engine) post(ctx context.Context, to target, body []byte) outcome {
 	r.Header.Set("User-Agent", webhook.UserAgent)
 	answer, err := e.client.Do(r)
 	if err != nil {
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // without the address, which may hold a secret
+		}
 		return outcome{err: err}
 	}
 	defer answer.Body.Close()
@@ -80,14 +86,14 @@ func (o outcome) logged() (status int, response []byte) {
 		Value string `json:"value"`
 	}
 	if o.err != nil {
-		response, _ = encode(map[string]any{"type": "client_error", "version": "2", "data": map[string]any{"message": o.err.Error()}})
+		response, _ = jsontext.Encode(map[string]any{"type": "client_error", "version": "2", "data": map[string]any{"message": o.err.Error()}})
 		return failed, response
 	}
 	headers := []header{}
 	for name, values := range o.header {
 		headers = append(headers, header{name, strings.Join(values, ", ")})
 	}
-	response, _ = encode(map[string]any{"type": "webhook_response", "version": "2",
+	response, _ = jsontext.Encode(map[string]any{"type": "webhook_response", "version": "2",
 		"data": map[string]any{"status": o.status, "headers": headers, "body": string(o.body)}})
 	return o.status, response
 }
@@ -95,15 +101,6 @@ func (o outcome) logged() (status int, response []byte) {
 // loggedRequest is the form in which the log keeps what was posted. Headers
 // are left out: they hold secrets.
 func loggedRequest(body []byte) string {
-	raw, _ := encode(map[string]any{"payload": json.RawMessage(body), "version": "2"})
+	raw, _ := jsontext.Encode(map[string]any{"payload": json.RawMessage(body), "version": "2"})
 	return string(raw)
-}
-
-// encode writes JSON without HTML escapes.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
 }

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"hasura-storage/graphql/localhasura/jsontext"
 	"hasura-storage/graphql/localhasura/metadata"
 	"hasura-storage/graphql/localhasura/store"
 )
@@ -122,7 +123,7 @@ func (q queued) body(t *eventTrigger) ([]byte, error) {
 	type name struct {
 		Name string `json:"name"`
 	}
-	return encode(struct {
+	return jsontext.Encode(struct {
 		ID       string             `json:"id"`
 		Created  string             `json:"created_at"`
 		Delivery delivery           `json:"delivery_info"`

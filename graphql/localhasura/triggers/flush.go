@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hasura-storage/graphql/localhasura/jsontext"
 	"hasura-storage/graphql/localhasura/metadata"
 	"hasura-storage/graphql/localhasura/store"
 )
@@ -221,7 +222,7 @@ func object(row map[string]json.RawMessage, columns []string) json.RawMessage {
 }
 
 func (e *Engine) insertEvent(ctx context.Context, tx *store.Tx, id string, t *eventTrigger, event *eventBody) error {
-	body, err := encode(event)
+	body, err := jsontext.Encode(event)
 	if err != nil {
 		return fmt.Errorf("triggers: encode event: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"hasura-storage/graphql/localhasura/pgtype"
 	"hasura-storage/graphql/localhasura/qerr"
 )
 
@@ -45,7 +46,7 @@ func (x exchange) judge(types *Types) *qerr.Error {
 func (x exchange) refusal(value any) *qerr.Error {
 	object, ok := value.(map[string]any)
 	if !ok {
-		return x.undecodable("expected Object, but encountered " + kindOf(value))
+		return x.undecodable("expected Object, but encountered " + pgtype.Kind(value))
 	}
 	raw, ok := object["message"]
 	if !ok {
@@ -86,7 +87,7 @@ func (x exchange) undecodable(why string) *qerr.Error {
 }
 
 func (x exchange) notText(name string, value any) *qerr.Error {
-	e := x.unexpected("parsing Text failed, expected String, but encountered "+kindOf(value), "unexpected response", http.StatusBadRequest)
+	e := x.unexpected("parsing Text failed, expected String, but encountered "+pgtype.Kind(value), "unexpected response", http.StatusBadRequest)
 	e.Code, e.Path = qerr.ParseFailed, "$."+name
 	return e
 }

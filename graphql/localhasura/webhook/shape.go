@@ -138,20 +138,3 @@ func parse(raw []byte) (any, error) {
 	}
 	return value, nil
 }
-
-// kindOf is the JSON kind of a value in Hasura's words.
-func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "Null"
-	case string:
-		return "String"
-	case bool:
-		return "Boolean"
-	case []any:
-		return "Array"
-	case map[string]any:
-		return "Object"
-	}
-	return "Number"
-}

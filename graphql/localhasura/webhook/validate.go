@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"hasura-storage/graphql/localhasura/jsontext"
 	"hasura-storage/graphql/localhasura/metadata"
 	"hasura-storage/graphql/localhasura/qerr"
 )
@@ -30,7 +31,7 @@ const defaultValidation = 10 * time.Second
 // Only an answer of status 400 with a message has one for the client.
 func (c *Caller) Validate(ctx context.Context, in Input) *qerr.Error {
 	d := &in.Validation.Definition
-	body, fault := encode(in.payload())
+	body, fault := jsontext.Encode(in.payload())
 	if fault != nil {
 		return qerr.Internalf(fault, "internal error when validating input data")
 	}

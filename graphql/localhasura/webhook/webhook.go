@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"hasura-storage/graphql/localhasura/jsontext"
 	"hasura-storage/graphql/localhasura/metadata"
 	"hasura-storage/graphql/localhasura/qerr"
 )
@@ -135,7 +136,7 @@ func payload(r Request) ([]byte, error) {
 	if input == nil {
 		input = json.RawMessage("{}")
 	}
-	return encode(struct {
+	return jsontext.Encode(struct {
 		Action    actionName        `json:"action"`
 		Input     json.RawMessage   `json:"input"`
 		Variables map[string]string `json:"session_variables"`
@@ -145,17 +146,6 @@ func payload(r Request) ([]byte, error) {
 
 type actionName struct {
 	Name string `json:"name"`
-}
-
-// encode writes JSON without HTML escapes.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
 // response is an answer that was read to its end.
