@@ -40,13 +40,13 @@ func (s *Storage) GetFile(ctx context.Context, as Headers, in GetFile) (Content,
 	}
 	c.SurrogateKey, c.Vary = f.Id, s.hasura.Credentials()
 	policy := deref(f.Bucket.CacheControl)
-	switch {
-	case s.cacheAuthorized:
-		c.CacheControl, c.SurrogateControl, c.Vary = policy, policy, nil
-	case caller.Anonymous():
-		c.CacheControl, c.SurrogateControl = policy, policy
-	default:
+	if !caller.Anonymous() && !s.cacheAuthorized {
 		c.CacheControl = private(policy)
+		return c, nil
+	}
+	c.CacheControl, c.SurrogateControl, c.CDNCacheControl = policy, policy, s.cdnCacheControl
+	if s.cacheAuthorized {
+		c.Vary = nil
 	}
 	return c, nil
 }
@@ -84,14 +84,23 @@ func (s *Storage) content(f *graphql.File, in GetFile) (Content, error) {
 	return Content{
 		ContentType: deref(f.MimeType), ETag: deref(f.Etag), LastModified: f.UpdatedAt, Size: int64(deref(f.Size)),
 		Disposition: in.disposition(deref(f.Name)),
-		Open: func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
-			body, _, err := s.store.Get(ctx, s.keys.of(f.Id, f.ObjectKey), s3.GetOptions{Offset: offset, Length: length, IfMatch: deref(f.Etag)})
-			if errors.Is(err, s3.ErrNotFound) {
-				return nil, errNoFile.Because(err) // replaced or deleted since the row was read
-			}
-			return body, storeError(err)
-		},
+		Open:        s.opener(f),
 	}, nil
+}
+
+// opener returns what opens a row's bytes.
+func (s *Storage) opener(f *graphql.File) opener {
+	key, etag := s.keys.of(f.Id, f.ObjectKey), deref(f.Etag)
+	fetch := func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+		body, _, err := s.store.Get(ctx, key, s3.GetOptions{Offset: offset, Length: length, IfMatch: etag})
+		if errors.Is(err, s3.ErrNotFound) {
+			return nil, errNoFile.Because(err) // replaced or deleted since the row was read
+		}
+		return body, storeError(err)
+	}
+	return func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+		return s.small.open(ctx, key+etag, int64(deref(f.Size)), offset, length, fetch)
+	}
 }
 
 func (in GetFile) disposition(name string) string {

@@ -33,14 +33,20 @@ type Options struct {
 
 	MaxOpenUploads        int              // of all sessions together, default 10,000
 	CompletionWait        time.Duration    // how long CompleteUpload waits before upload-completing, default 25 s
+	CDNCacheControl       string           // the header of that name of what shared caches may keep; "" is none
 	CacheAuthorized       bool             // caches may keep answers to callers with credentials, as their bucket says
 	MaxDownloadExpiration time.Duration    // longest life of a link for others than the admin, default 1 h
 	ImageLimits           images.Limits    // default images.DefaultLimits()
 	ImageMemory           int64            // bytes that transforms may use together, default 256 MiB
 	ImageQueue            int              // transforms that may wait for that memory, default 256
 	VariantCache          int64            // bytes of finished variants kept in memory, default 64 MiB
+	FileCache             int64            // bytes of small files kept in memory, default 32 MiB; below 0 none
 	UploadMemory          int64            // bytes that uploads by REST may hold together, default 256 MiB
 	Now                   func() time.Time // default time.Now
+
+	// Proxied says that clients cannot reach the store: tickets and links name
+	// this service instead.
+	Proxied bool
 
 	// Antivirus is the scanner of everything that comes in.
 	Antivirus Antivirus
@@ -65,6 +71,8 @@ type Storage struct {
 	maxOpen     int
 
 	cacheAuthorized bool
+	cdnCacheControl string
+	proxied         bool
 	purge           func(ctx context.Context, ids []string) error
 
 	completionWait time.Duration
@@ -72,6 +80,7 @@ type Storage struct {
 	unauthorizedRole string
 
 	variants    *variants
+	small       *bytesCache
 	completions *completions
 	intake      *intake
 	scanner     *scanner
@@ -100,6 +109,7 @@ func New(o Options) (*Storage, error) {
 		maxDownload: cmp.Or(o.MaxDownloadExpiration, time.Hour),
 		maxOpen:     cmp.Or(o.MaxOpenUploads, 10_000),
 
+		proxied:          o.Proxied,
 		completionWait:   cmp.Or(o.CompletionWait, defaultCompletionWait),
 		unauthorizedRole: o.UnauthorizedRole,
 
@@ -111,6 +121,7 @@ func New(o Options) (*Storage, error) {
 	}
 	s.completions = newCompletions(s.background)
 	s.variants = newVariants(s, o)
+	s.small = newBytesCache(cmp.Or(o.FileCache, defaultFileCache), s.now)
 	s.intake = newIntake(o.Store, cmp.Or(o.UploadMemory, defaultUploadMemory))
 	return s, nil
 }

@@ -177,7 +177,7 @@ type Content struct {
 	Vary []string
 	// SurrogateKey is what a CDN knows the answer by when it is told to forget
 	// it, SurrogateControl how long a CDN alone may keep it. Both may be empty.
-	SurrogateKey, SurrogateControl string
+	SurrogateKey, SurrogateControl, CDNCacheControl string
 
 	// Finish completes a Content of which ContentType, Disposition and Size are
 	// not known yet, which may take work; nil where nothing is missing. ETag and

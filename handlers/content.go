@@ -109,10 +109,7 @@ func (s *server) sendContent(w http.ResponseWriter, r *http.Request, c actions.C
 	defer body.Close()
 	describe(w.Header(), c, d)
 	w.WriteHeader(d.Status())
-	watch := time.AfterFunc(s.Stall, cancel)
-	defer watch.Stop()
-	alive := func() { watch.Reset(s.Stall) }
-	if err := transfer(w, body, d.Length, alive); err != nil {
+	if err := s.transfer(w, body, d.Length, cancel); err != nil {
 		_ = note(r, err)
 		panic(http.ErrAbortHandler) // an early end must not look like the end
 	}
@@ -125,6 +122,7 @@ func validators(h http.Header, c actions.Content) {
 	set(h, "Cache-Control", c.CacheControl)
 	set(h, "Surrogate-Key", c.SurrogateKey)
 	set(h, "Surrogate-Control", c.SurrogateControl)
+	set(h, "CDN-Cache-Control", c.CDNCacheControl)
 	if !c.LastModified.IsZero() {
 		h.Set("Last-Modified", c.LastModified.UTC().Format(http.TimeFormat))
 	}
@@ -159,13 +157,42 @@ func active(contentType string) bool {
 	return err != nil || t == "text/html" || strings.HasSuffix(t, "/xml") || strings.HasSuffix(t, "+xml")
 }
 
-// pieces are reused: a download needs one buffer, however large the file.
-var pieces = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+// pieceSize is how much is copied or written at once.
+const pieceSize = 128 << 10
 
-// transfer copies exactly length bytes and calls alive with each piece of the
-// source's; the writer watches over the client.
-func transfer(w io.Writer, body io.Reader, length int64, alive func()) error {
-	piece, _ := pieces.Get().(*[64 << 10]byte)
+// pieces are reused: a download needs one buffer, however large the file.
+var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
+
+// transfer sends exactly length bytes. It calls cancel if the source stands
+// still; the writer watches over the client.
+func (s *server) transfer(w io.Writer, body io.Reader, length int64, cancel func()) error {
+	if memory, ok := body.(io.WriterTo); ok {
+		if _, err := memory.WriteTo(inPieces{w}); err != nil {
+			return fmt.Errorf("%w: %w", errClientGone, err)
+		}
+		return nil
+	}
+	watch := time.AfterFunc(s.Stall, cancel)
+	defer watch.Stop()
+	return copyPieces(w, body, length, func() { watch.Reset(s.Stall) })
+}
+
+// inPieces writes so that a slow client gets its time for each piece, and not
+// once for all.
+type inPieces struct{ io.Writer }
+
+func (w inPieces) Write(p []byte) (n int, err error) {
+	for err == nil && n < len(p) {
+		var done int
+		done, err = w.Writer.Write(p[n:min(n+pieceSize, len(p))])
+		n += done
+	}
+	return n, err
+}
+
+// copyPieces copies exactly length bytes and calls alive with each piece of the source's.
+func copyPieces(w io.Writer, body io.Reader, length int64, alive func()) error {
+	piece, _ := pieces.Get().(*[pieceSize]byte)
 	defer pieces.Put(piece)
 	for left := length; left > 0; {
 		n, err := body.Read(piece[:min(left, int64(len(piece)))])

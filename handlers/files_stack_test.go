@@ -99,6 +99,9 @@ func startREST(t testing.TB, change func(*actions.Options, *handlers.Options)) *
 		t.Fatal(err)
 	}
 	routes.Files = s.service
+	if service.Proxied {
+		routes.Receiver = s.service
+	}
 	listener.Config.Handler = handlers.New(s.service, routes)
 	listener.Start()
 	s.URL = listener.URL + "/v1"
@@ -256,7 +259,9 @@ func (a answer) json(t testing.TB) map[string]any {
 
 // problem returns code and message of an error's body.
 func (a answer) problem() (code, message string) {
-	var v struct{ Error struct{ Code, Message string } }
+	var v struct {
+		Error struct{ Code, Message string }
+	}
 	_ = json.Unmarshal(a.body, &v)
 	return v.Error.Code, v.Error.Message
 }

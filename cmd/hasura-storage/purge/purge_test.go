@@ -36,7 +36,9 @@ func TestCachesAreTold(t *testing.T) {
 		fails   string
 	}{
 		"Fastly, by surrogate keys": {
-			func(u string) purge.Options { return purge.Options{FastlyService: "svc", FastlyKey: "key", FastlyURL: u} },
+			func(u string) purge.Options {
+				return purge.Options{FastlyService: "svc", FastlyKey: "key", FastlyURL: u}
+			},
 			200, []string{"POST /service/svc/purge a b"}, "",
 		},
 		"a webhook, all at once": {

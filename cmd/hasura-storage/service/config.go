@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"hasura-storage/actions"
 	"hasura-storage/actions/images"
+	"hasura-storage/cmd/hasura-storage/purge"
 	"hasura-storage/handlers"
 	"hasura-storage/s3"
 )
@@ -28,9 +30,21 @@ type config struct {
 	store       s3.Options // but for its secret key
 	storeSecret secret
 	rootFolder  string
+	proxied     bool // clients cannot reach the store
+	hints       secret
+	antivirus   actions.Antivirus
 
 	signingKeys []secret
 	maxDownload time.Duration
+
+	forwardHeaders  []string
+	cacheAuthorized bool
+	cdnCacheControl string
+	purge           purge.Options // but for its secrets
+	fastlyKey       secret
+	purgeWebhook    secret
+	uploadMemory    int64
+
 	images      images.Limits
 	imageMemory int64
 	imageCache  int64
@@ -89,6 +103,12 @@ func (c *config) missing(getenv func(string) string) []error {
 		need("S3_SECRET_KEY", "is required with S3_ACCESS_KEY")
 	case !c.storeSecret.missing() && c.store.AccessKey == "":
 		need("S3_ACCESS_KEY", "is required with S3_SECRET_KEY")
+	}
+	switch {
+	case c.purge.FastlyService != "" && c.fastlyKey.missing():
+		need("FASTLY_KEY", "is required with FASTLY_SERVICE")
+	case c.purge.FastlyService == "" && !c.fastlyKey.missing():
+		need("FASTLY_SERVICE", "is required with FASTLY_KEY")
 	}
 	if c.migrate {
 		need("POSTGRES_MIGRATIONS_SOURCE", "is required with POSTGRES_MIGRATIONS")

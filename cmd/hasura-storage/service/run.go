@@ -9,12 +9,15 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
 	"hasura-storage/actions"
+	"hasura-storage/cmd/hasura-storage/purge"
 	"hasura-storage/graphql"
 	"hasura-storage/handlers"
 	"hasura-storage/s3"
@@ -78,19 +81,24 @@ type process struct {
 func (c *config) storage(log *zap.Logger) (*actions.Storage, error) {
 	hasura, errHasura := graphql.New(graphql.Options{
 		Endpoint: c.hasuraEndpoint, AdminSecret: c.adminSecret.reveal(),
-		BackendOnly: c.backendOnly, UnauthorizedRole: c.unauthorizedRole,
+		BackendOnly: c.backendOnly, UnauthorizedRole: c.unauthorizedRole, ForwardHeaders: c.forwardHeaders,
 	})
 	options := c.store
 	options.SecretKey = c.storeSecret.reveal()
 	store, errStore := s3.New(options)
-	if err := errors.Join(errHasura, errStore); err != nil {
+	caches := c.purge
+	caches.FastlyKey, caches.Webhook = c.fastlyKey.reveal(), c.purgeWebhook.reveal()
+	forget, errPurge := purge.New(caches)
+	if err := errors.Join(errHasura, errStore, errPurge); err != nil {
 		return nil, fmt.Errorf("the configuration is wrong:\n%w", err)
 	}
 	return actions.New(actions.Options{
 		Hasura: hasura, Store: store, Log: log,
 		RootFolder: c.rootFolder, PublicURL: c.publicURL + c.prefix, SigningKeys: c.keys(),
-		MaxDownloadExpiration: c.maxDownload,
-		ImageLimits:           c.images, ImageMemory: c.imageMemory, VariantCache: c.imageCache,
+		MaxDownloadExpiration: c.maxDownload, UnauthorizedRole: c.unauthorizedRole,
+		CacheAuthorized: c.cacheAuthorized, CDNCacheControl: c.cdnCacheControl, Purge: forget, UploadMemory: c.uploadMemory,
+		Proxied: c.proxied, Antivirus: c.antivirus,
+		ImageLimits: c.images, ImageMemory: c.imageMemory, VariantCache: c.imageCache,
 	})
 }
 
@@ -104,11 +112,17 @@ func (c *config) keys() [][]byte {
 
 // server has no limit for a whole request or answer: files are large and
 // clients slow. The handlers move deadlines along with the bytes.
-func (c *config) server(service handlers.Service, files handlers.Files, log *zap.Logger) *http.Server {
+func (c *config) server(service handlers.Service, storage *actions.Storage, log *zap.Logger) *http.Server {
+	var receiver handlers.Receiver
+	if c.proxied {
+		receiver = storage
+	}
 	return &http.Server{
 		Handler: handlers.New(service, handlers.Options{
 			Log: log, Secret: c.webhookSecret.reveal(), Prefix: c.prefix, Version: Version(), CORS: c.cors,
-			AdminSecret: c.adminSecret.reveal(), Files: files,
+			AdminSecret: c.adminSecret.reveal(), Files: storage,
+			Receiver: receiver, Notifications: handlers.Notifications{Secret: c.hints.reveal(), Arrived: storage.Arrived},
+			Cookies: slices.ContainsFunc(c.forwardHeaders, func(name string) bool { return strings.EqualFold(name, "Cookie") }),
 		}),
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       2 * time.Minute,

@@ -95,7 +95,8 @@ func postgresSource(c *config, value string) error {
 
 func publicEndpoint(c *config, value string) error {
 	if value == "none" {
-		return errors.New("cannot be none in this version: clients must reach the store")
+		c.proxied = true
+		return nil
 	}
 	return address(func(c *config) *string { return &c.store.PublicEndpoint })(c, value)
 }
@@ -130,7 +131,7 @@ func rootFolder(c *config, value string) (err error) {
 }
 
 // ownPaths are routes beside the REST interface.
-var ownPaths = []string{"actions", "events", "cron", "healthz", "readyz", "version"}
+var ownPaths = []string{"actions", "events", "cron", "s3", "healthz", "readyz", "version"}
 
 func prefix(c *config, value string) error {
 	path, err := segments(value)
@@ -198,5 +199,22 @@ func seconds(c *config, value string) error {
 		return fmt.Errorf("must be a number of seconds from 1 to %d, not %q", int(longestLink/time.Second), value)
 	}
 	c.maxDownload = time.Duration(n) * time.Second
+	return nil
+}
+
+func forwardHeaders(c *config, value string) error {
+	for name := range strings.SplitSeq(value, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			c.forwardHeaders = append(c.forwardHeaders, name)
+		}
+	}
+	return nil
+}
+
+func cacheAuthorized(c *config, value string) error {
+	if value != "private" && value != "bucket" {
+		return fmt.Errorf("must be private or bucket, not %q", value)
+	}
+	c.cacheAuthorized = value == "bucket"
 	return nil
 }
