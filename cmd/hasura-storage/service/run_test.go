@@ -15,8 +15,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// TestMain: a service that has ended leaves nothing running.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain: a service that has ended leaves nothing running. The store of the
+// tests, and idle connections to it, end with the process.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("hasura-storage/s3/devserver.(*Server).watch"),
+		goleak.IgnoreAnyFunction("os/exec.(*Cmd).Start.func2"), goleak.IgnoreAnyFunction("os/exec.(*Cmd).watchCtx.func1"),
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
+}
 
 // instance is a running service.
 type instance struct {
