@@ -3,8 +3,6 @@ package actions
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
 	"hasura-storage/graphql"
 )
 
@@ -18,24 +16,15 @@ func (s *Storage) visible(ctx context.Context, caller graphql.Caller, ids []stri
 // fileFor returns the row of a file that the caller may select, whatever its
 // state. Whether he may is asked as the caller, what it is as admin, at the same time.
 func (s *Storage) fileFor(ctx context.Context, caller graphql.Caller, id string) (*graphql.File, error) {
-	var may map[string]bool
-	var row *graphql.File
-	both, ctx := errgroup.WithContext(ctx)
-	both.Go(func() (err error) {
-		may, err = s.visible(ctx, caller, []string{id})
-		return err
-	})
-	both.Go(func() (err error) {
-		row, err = s.file(ctx, id)
-		return err
-	})
-	if err := both.Wait(); err != nil {
-		return nil, err
-	}
-	if row == nil || !may[id] {
+	row, err := s.loader.VisibleFile(ctx, caller, id)
+	switch {
+	case err != nil:
+		return nil, hasuraError(err)
+	case row == nil:
 		return nil, errNoFile
+	default:
+		return row, nil
 	}
-	return row, nil
 }
 
 // file returns a file's row, nil if there is none. Whoever calls it has another

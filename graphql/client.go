@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -41,12 +42,13 @@ type Options struct {
 
 // Client is one Hasura. It is safe for concurrent use.
 type Client struct {
-	url              string
+	url              *url.URL
 	secret           string
 	backendOnly      bool
 	unauthorizedRole string
 	forwarding       forwarding
-	http             *http.Client
+	transport        http.RoundTripper
+	timeout          time.Duration
 }
 
 // New checks the options; it does not talk to Hasura.
@@ -57,6 +59,10 @@ func New(o Options) (*Client, error) {
 	}
 	root := strings.TrimSuffix(strings.TrimRight(o.Endpoint, "/"), "/graphql")
 	root = strings.TrimSuffix(root, "/v1")
+	endpoint, err := url.Parse(root + "/v1/graphql")
+	if err != nil {
+		return nil, fmt.Errorf("%q is not the URL of a Hasura", o.Endpoint)
+	}
 	if o.Timeout <= 0 {
 		o.Timeout = 10 * time.Second
 	}
@@ -71,12 +77,13 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		url:              root + "/v1/graphql",
+		url:              endpoint,
 		secret:           o.AdminSecret,
 		backendOnly:      o.BackendOnly,
 		unauthorizedRole: o.UnauthorizedRole,
 		forwarding:       forwarded,
-		http:             &http.Client{Transport: o.Transport, Timeout: o.Timeout},
+		transport:        o.Transport,
+		timeout:          o.Timeout,
 	}, nil
 }
 
@@ -130,19 +137,42 @@ func (c Caller) MakeRequest(ctx context.Context, req *graphql.Request, resp *gra
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", req.OpName, err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.client.url, bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("ask for %s: %w", req.OpName, err)
-	}
-	r.Header = c.header.Clone()
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := c.client.http.Do(r)
+	return c.post(ctx, body, resp, mutation)
+}
+
+// post sends a body and reads what comes back. Redirections are not followed:
+// they would take the secret along.
+func (c Caller) post(ctx context.Context, body []byte, resp *graphql.Response, mutation bool) error {
+	ctx, cancel := context.WithTimeout(ctx, c.client.timeout)
+	defer cancel()
+	answer, err := c.client.transport.RoundTrip(c.request(ctx, body))
 	if err != nil {
 		return unanswered(err, mutation, !neverSent(err))
 	}
 	defer answer.Body.Close()
 	return read(answer, resp, mutation)
 }
+
+// request does without http.NewRequest, which would take the address apart each time.
+func (c Caller) request(ctx context.Context, body []byte) *http.Request {
+	header := make(http.Header, len(c.header)+2)
+	maps.Copy(header, c.header)
+	header["Content-Type"] = jsonType
+	header["User-Agent"] = userAgent
+	r := &http.Request{
+		Method: http.MethodPost, URL: c.client.url, Host: c.client.url.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
+		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
+	}
+	return r.WithContext(ctx)
+}
+
+// Shared by all requests: nobody changes them.
+var (
+	jsonType  = []string{"application/json"}
+	userAgent = []string{"hasura-storage"}
+)
 
 // neverSent reports whether err arose before a byte could reach Hasura.
 func neverSent(err error) bool {

@@ -2,7 +2,6 @@ package graphql
 
 import (
 	"fmt"
-	"maps"
 	"net/textproto"
 	"slices"
 	"strings"
@@ -84,11 +83,26 @@ func (c *Client) Credentials() []string {
 }
 
 // Key is a text that is equal for callers with the same headers and for no
-// others. It holds them in the clear: hash it, with a key, before it leaves the process.
+// others. It holds them in the clear: hash it, with a key, before it leaves the
+// process. Names and values are separated by what neither can contain.
 func (c Caller) Key() string {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(c.header)) {
-		fmt.Fprintf(&b, "%q=%q\n", name, c.header[name])
+	var few [8]string // callers have few headers, and this is asked for each request
+	names, size := few[:0], 0
+	for name, values := range c.header {
+		names = append(names, name)
+		size += len(name) + 1
+		for _, value := range values {
+			size += len(value) + 1
+		}
 	}
-	return b.String()
+	slices.Sort(names)
+	key := make([]byte, 0, size)
+	for _, name := range names {
+		key = append(key, name...)
+		for _, value := range c.header[name] {
+			key = append(append(key, 0), value...)
+		}
+		key = append(key, '\n')
+	}
+	return string(key)
 }

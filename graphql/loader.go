@@ -1,6 +1,7 @@
 package graphql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -17,6 +18,7 @@ type Loader struct {
 	client  *Client
 	visible *gatherer[bool]
 	files   *gatherer[*File]
+	seen    *gatherer[*File] // files that the caller may select
 
 	mu    sync.Mutex
 	byKey map[string]bool // groups whose role has only file(id:)
@@ -27,7 +29,9 @@ const maxByKey = 10_000
 
 // NewLoader makes a Loader that asks c.
 func NewLoader(c *Client) *Loader {
-	return &Loader{client: c, visible: newGatherer[bool](), files: newGatherer[*File](), byKey: map[string]bool{}}
+	return &Loader{
+		client: c, visible: newGatherer[bool](), files: newGatherer[*File](), seen: newGatherer[*File](), byKey: map[string]bool{},
+	}
 }
 
 // Visible tells which of the files the caller may select. Callers share a
@@ -35,26 +39,69 @@ func NewLoader(c *Client) *Loader {
 // generated functions, ErrBusy, and ctx's own.
 func (l *Loader) Visible(ctx context.Context, caller Caller, ids []string) (map[string]bool, error) {
 	key := caller.Key()
-	return l.visible.get(ctx, key, ids, func(ctx context.Context, ids []string) (map[string]bool, error) {
-		return l.ask(ctx, key, caller, ids)
+	return l.visible.get(ctx, key, ids, l.asker(key, caller))
+}
+
+func (l *Loader) asker(key string, caller Caller) fetch[bool] {
+	return func(ctx context.Context, ids []string) (map[string]bool, error) { return l.ask(ctx, key, caller, ids) }
+}
+
+// VisibleFile returns the row of a file that the caller may select, whatever its
+// state; nil for any other. Both questions are on their way at the same time.
+// Errors are those of Visible and Files.
+func (l *Loader) VisibleFile(ctx context.Context, caller Caller, id string) (*File, error) {
+	key := caller.Key()
+	rows, err := l.seen.get(ctx, key, []string{id}, func(ctx context.Context, ids []string) (map[string]*File, error) {
+		return l.seenRows(ctx, key, caller, ids)
 	})
+	return rows[id], err
+}
+
+// seenAnswer is what one of the two questions brought.
+type seenAnswer struct {
+	visible map[string]bool
+	err     error
+}
+
+// seenRows asks both questions for the same ids at the same time. The rows may
+// come with those that others ask for; the decision is the caller's own.
+func (l *Loader) seenRows(ctx context.Context, key string, caller Caller, ids []string) (map[string]*File, error) {
+	may := make(chan seenAnswer, 1)
+	go func() {
+		visible, err := l.ask(ctx, key, caller, ids)
+		may <- seenAnswer{visible, err}
+	}()
+	rows, err := l.Files(ctx, ids)
+	answer := <-may
+	if err := cmp.Or(answer.err, err); err != nil {
+		return nil, err
+	}
+	both := make(map[string]*File, len(rows))
+	for id, row := range rows {
+		if answer.visible[id] {
+			both[id] = row
+		}
+	}
+	return both, nil
 }
 
 // Files returns the rows of files, whoever asks; those that do not exist are
 // missing. The rows are shared: do not change them.
 func (l *Loader) Files(ctx context.Context, ids []string) (map[string]*File, error) {
+	return l.files.get(ctx, "", ids, l.rows)
+}
+
+func (l *Loader) rows(ctx context.Context, ids []string) (map[string]*File, error) {
 	// Admin: what a file is decides nothing about who may have it.
-	return l.files.get(ctx, "", ids, func(ctx context.Context, ids []string) (map[string]*File, error) {
-		found, err := GetFiles(ctx, l.client.Admin(), ids)
-		if err != nil {
-			return nil, err
-		}
-		rows := make(map[string]*File, len(found.Files))
-		for i := range found.Files {
-			rows[found.Files[i].Id] = &found.Files[i]
-		}
-		return rows, nil
-	})
+	found, err := GetFiles(ctx, l.client.Admin(), ids)
+	if err != nil {
+		return nil, err
+	}
+	rows := make(map[string]*File, len(found.Files))
+	for i := range found.Files {
+		rows[found.Files[i].Id] = &found.Files[i]
+	}
+	return rows, nil
 }
 
 // ask finds out by the root field that the role has, and remembers which one
