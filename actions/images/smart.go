@@ -3,7 +3,7 @@ package images
 import "hasura-storage/actions/images/internal/planes"
 
 // interestSide is the longer side of the small picture on which the interesting part is looked for.
-const interestSide = 96
+const interestSide = 160
 
 // interest returns the anchor at which the window sees the most. What counts as seen is detail – the differences between neighbours – and
 // strong colour, both a little more near the middle of the region, where people put what matters.
@@ -29,7 +29,7 @@ func weights(small []planes.Plane, c colours) (columns, rows []float64) {
 	columns, rows = make([]float64, luma.W), make([]float64, luma.H)
 	for y := range luma.H {
 		for x := range luma.W {
-			v := detail(luma, x, y) + saturation(small, c, x, y)/2
+			v := detail(luma, x, y) + saturation(small, c, x, y)/10
 			columns[x] += v
 			rows[y] += v
 		}
@@ -37,11 +37,14 @@ func weights(small []planes.Plane, c colours) (columns, rows []float64) {
 	return columns, rows
 }
 
+// strongEdge caps what one pixel adds: texture counts, not the horizon against the sun.
+const strongEdge = 40
+
 func detail(l planes.Plane, x, y int) float64 {
 	row := l.Row(y)
 	v := float64(row[x])
 	right, down := float64(row[min(x+1, l.W-1)]), float64(l.Row(min(y+1, l.H-1))[x])
-	return abs(v-right) + abs(v-down)
+	return min(abs(v-right)+abs(v-down), strongEdge)
 }
 
 func saturation(small []planes.Plane, c colours, x, y int) float64 {
