@@ -101,6 +101,7 @@ type modelTicket struct {
 	actions.Upload
 	file    *modelFile
 	content []byte
+	until   time.Time // the URL is signed; the store has the real clock, not the program's
 	sent    bool
 	ended   bool // completed or aborted, as far as the client was told
 }
@@ -283,7 +284,7 @@ func (p *program) doCreate() {
 			continue
 		}
 		p.files = append(p.files, f)
-		p.tickets = append(p.tickets, &modelTicket{Upload: ticket, file: f, content: content})
+		p.tickets = append(p.tickets, &modelTicket{Upload: ticket, file: f, content: content, until: p.clock.Now().Add(time.Hour)})
 		return
 	}
 }
@@ -295,7 +296,7 @@ func (p *program) uuid() string {
 
 func (p *program) doSend() {
 	t, ok := pick(p, p.tickets)
-	if !ok {
+	if !ok || p.clock.Now().After(t.until) {
 		return
 	}
 	content := t.content
@@ -389,7 +390,7 @@ func (p *program) doReplace() {
 	if err != nil {
 		return
 	}
-	t := &modelTicket{Upload: ticket, file: f, content: content}
+	t := &modelTicket{Upload: ticket, file: f, content: content, until: p.clock.Now().Add(time.Hour)}
 	p.tickets = append(p.tickets, t)
 	if put(p.t, *t.URL, t.Headers, content) == http.StatusOK {
 		t.sent = true
