@@ -53,7 +53,7 @@ func (s *Server) build(ctx context.Context, md *metadata.Metadata, q catalog.Que
 	if err != nil {
 		return nil, err
 	}
-	model := schema.NewModel(md, tables)
+	model := schema.NewModel(md, tables, s.config.Env)
 	next := &state{model: model, types: webhook.NewTypes(md.CustomTypes), inconsistent: model.Inconsistent}
 	if s.config.Env("HASURA_GRAPHQL_ENABLE_ALLOWLIST") == "true" {
 		next.allowed = newAllowList(md)

@@ -44,7 +44,7 @@ func shop(t testing.TB, role string) (*store.DB, *schema.Schema) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := schema.NewModel(md, known)
+	model := schema.NewModel(md, known, func(string) string { return "" })
 	for _, bad := range model.Inconsistent {
 		t.Fatalf("inconsistent: %+v", bad)
 	}

@@ -173,6 +173,9 @@ func (m *Model) checkActions() {
 }
 
 func (m *Model) actionProblem(a *metadata.Action) string {
+	if _, err := metadata.Expand(a.Definition.Handler, m.env); err != nil {
+		return err.Error()
+	}
 	for _, arg := range a.Definition.Arguments {
 		if !m.knows(parseRef(arg.Type).Base(), true) {
 			return undefinedType(parseRef(arg.Type).Base(), "scalar/enum/input_object")

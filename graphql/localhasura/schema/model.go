@@ -15,6 +15,7 @@ type Model struct {
 	Metadata     *metadata.Metadata
 	Catalog      *catalog.Catalog
 	Inconsistent []metadata.InconsistentObject
+	env          metadata.Env
 	tables       map[metadata.TableName]*Tracked
 	order        []*Tracked
 	inherited    map[string][]string // role → its set
@@ -56,9 +57,9 @@ type Relation struct {
 }
 
 // NewModel joins metadata and catalog. What does not fit is inconsistent and
-// left out; the rest works.
-func NewModel(md *metadata.Metadata, db *catalog.Catalog) *Model {
-	m := &Model{Metadata: md, Catalog: db, tables: map[metadata.TableName]*Tracked{}, inherited: map[string][]string{}, roles: map[string]bool{Admin: true}}
+// left out; the rest works. env answers the variables in actions' handlers.
+func NewModel(md *metadata.Metadata, db *catalog.Catalog, env metadata.Env) *Model {
+	m := &Model{Metadata: md, Catalog: db, env: env, tables: map[metadata.TableName]*Tracked{}, inherited: map[string][]string{}, roles: map[string]bool{Admin: true}}
 	for _, role := range md.InheritedRoles {
 		m.inherited[role.RoleName] = role.RoleSet
 		m.roles[role.RoleName] = true
