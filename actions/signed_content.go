@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/url"
 	"strings"
 
@@ -19,6 +18,9 @@ func (s *Storage) SignedContent(ctx context.Context, id, path string, query url.
 	k, err := s.links.verify(id, path, query, s.now())
 	if err != nil {
 		return Content{}, err
+	}
+	if k.spec == originalSpec {
+		return s.signedOriginal(k), nil
 	}
 	spec, err := images.ParseCanonical(k.spec)
 	if err != nil {
@@ -37,7 +39,7 @@ func (s *Storage) SignedContent(ctx context.Context, id, path string, query url.
 	return s.unfinished(c, s.sourceOf(k), spec), nil
 }
 
-func section(b []byte, offset, length int64) io.Reader {
+func section(b []byte, offset, length int64) *bytes.Reader {
 	b = b[offset:]
 	if length > 0 {
 		b = b[:length]
