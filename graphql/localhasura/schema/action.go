@@ -2,6 +2,8 @@ package schema
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"hasura-storage/graphql/localhasura/metadata"
 	"hasura-storage/graphql/localhasura/pgtype"
@@ -165,11 +167,31 @@ func (m *Model) checkActions() {
 	}
 	for _, o := range m.custom().Objects {
 		for _, r := range o.Relationships {
-			if m.Tracked(r.RemoteTable) == nil {
-				m.inconsistent("custom_types", "custom_types", fmt.Sprintf("the remote table %q of relationship %q in object type %q does not exist", r.RemoteTable, r.Name, o.Name), m.custom())
+			if why := m.relationProblem(o, r); why != "" {
+				m.inconsistent("custom_types", "custom_types", why, m.custom())
 			}
 		}
 	}
+}
+
+// relationProblem says why an output type's relationship cannot be followed.
+func (m *Model) relationProblem(o metadata.ObjectType, r metadata.TypeRelationship) string {
+	t := m.Tracked(r.RemoteTable)
+	if t == nil {
+		return fmt.Sprintf("the remote table %q of relationship %q in object type %q does not exist", r.RemoteTable, r.Name, o.Name)
+	}
+	for field, column := range r.FieldMapping {
+		at := slices.IndexFunc(o.Fields, func(f metadata.TypeField) bool { return f.Name == field })
+		switch {
+		case at < 0:
+			return fmt.Sprintf("the field %q for relationship %q does not exist in object type %q", field, r.Name, o.Name)
+		case strings.HasPrefix(o.Fields[at].Type, "["):
+			return fmt.Sprintf("the type of the field %q for relationship %q in object type %q is a list type", field, r.Name, o.Name)
+		case t.DB.Column(column) == nil:
+			return fmt.Sprintf("the column %q of the remote table %q for relationship %q in object type %q does not exist", column, r.RemoteTable, r.Name, o.Name)
+		}
+	}
+	return ""
 }
 
 func (m *Model) actionProblem(a *metadata.Action) string {
