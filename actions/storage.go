@@ -109,6 +109,10 @@ func New(o Options) (*Storage, error) {
 		maxDownload: cmp.Or(o.MaxDownloadExpiration, time.Hour),
 		maxOpen:     cmp.Or(o.MaxOpenUploads, 10_000),
 
+		cacheAuthorized: o.CacheAuthorized,
+		cdnCacheControl: o.CDNCacheControl,
+		purge:           o.Purge,
+
 		proxied:          o.Proxied,
 		completionWait:   cmp.Or(o.CompletionWait, defaultCompletionWait),
 		unauthorizedRole: o.UnauthorizedRole,
