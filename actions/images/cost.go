@@ -2,15 +2,15 @@ package images
 
 // The memory of a decode, in bytes per pixel of the source. Generous: a budget that is exceeded is worse than one that is not used up.
 const (
-	costPixels = 9   // decoded by the standard library, then taken apart into planes
-	costWebP   = 14  // the same, where alpha and colours are decoded apart
-	costWASM   = 70  // AVIF: decoded by a WebAssembly module, whose memory is copied whenever it grows
-	costJPEG   = 3   // our JPEG decoder's planes at full size
+	costPixels = 9  // decoded by the standard library, then taken apart into planes
+	costWebP   = 14 // the same, where alpha and colours are decoded apart
+	costWASM   = 70 // AVIF: decoded by a WebAssembly module, whose memory is copied whenever it grows
+	costJPEG   = 3  // our JPEG decoder's planes at full size
 	costFixed  = 4 << 20
 	costResult = 16 // per pixel of the result
 )
 
-// Cost estimates how many bytes of memory a transform of such a picture takes at its peak, without the file itself. A spec that does not fit the
+// Cost estimates how many bytes of memory a transform of such a picture takes at its peak, without the file itself, which should have been probed as a whole. A spec that does not fit the
 // picture costs as if it changed nothing.
 func Cost(info Info, s Spec) int64 {
 	pixels := int64(info.Width) * int64(info.Height)
@@ -22,7 +22,7 @@ func Cost(info Info, s Spec) int64 {
 	switch info.Format {
 	case JPEG:
 		d := int64(denominator(p.shrinks()))
-		bytes := pixels * costJPEG / (d * d)
+		bytes := pixels*costJPEG/(d*d) + int64(info.size) // the coded data are copied without their stuffing
 		if info.Progressive {
 			bytes += progressiveCost(pixels, d)
 		}

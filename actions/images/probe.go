@@ -21,6 +21,7 @@ type Info struct {
 	// Alpha tells that there may be transparent pixels.
 	Alpha bool
 
+	size     int    // how many bytes were probed
 	profile  []byte // ICC
 	animated bool   // a WebP of frames
 }
@@ -48,7 +49,7 @@ var errShort = errors.New("the header is not complete")
 // Probe reads the header of a picture; the first few hundred KiB of the file are enough. It decodes nothing and checks no limit.
 func Probe(src []byte) (info Info, err error) {
 	defer guard(&err)
-	info = Info{Format: Sniff(src), Orientation: 1, Frames: 1}
+	info = Info{Format: Sniff(src), Orientation: 1, Frames: 1, size: len(src)}
 	switch info.Format {
 	case JPEG:
 		err = info.probeJPEG(src)

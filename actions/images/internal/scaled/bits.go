@@ -17,7 +17,8 @@ type bits struct {
 
 // reset starts at the beginning of data.
 func (b *bits) reset(data []byte) {
-	*b = bits{buf: append(data, make([]byte, padding)...)}
+	var zeroes [padding]byte
+	*b = bits{buf: append(data, zeroes[:]...)}
 }
 
 // over reports whether more bits were taken than there were.

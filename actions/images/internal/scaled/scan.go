@@ -139,6 +139,9 @@ func (d *decoder) units(s *scanParams, visit func(c *component, bx, by int) bool
 
 // begin takes the stuffing out of the next interval and resets all that an interval resets.
 func (d *decoder) begin(s *scanParams) {
+	if d.buf == nil {
+		d.buf = make([]byte, 0, len(d.seg.src)-d.seg.pos+padding)
+	}
 	d.buf = d.seg.interval(d.buf[:0])
 	d.bits.reset(d.buf)
 	d.buf = d.bits.buf[:len(d.buf)]
