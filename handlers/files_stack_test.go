@@ -88,6 +88,7 @@ func startREST(t testing.TB, change func(*actions.Options, *handlers.Options)) *
 	service := actions.Options{
 		Hasura: client, Store: s3test.Open(t, store), Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), RootFolder: "files",
 		PublicURL: "http://placeholder/v1", SigningKeys: [][]byte{[]byte("a key of at least thirty-two bytes")}, Now: s.now.Now,
+		FileCache: -1, // so that calls of the store tell what was read
 	}
 	routes := handlers.Options{Log: zap.NewNop(), Secret: secret, Prefix: "/v1", Version: "1.2.3", CORS: handlers.CORS{Origins: []string{"*"}}, AdminSecret: stackSecret}
 	listener := httptest.NewUnstartedServer(nil)
