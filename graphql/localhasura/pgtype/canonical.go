@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -47,10 +48,56 @@ func writeJSON(b *strings.Builder, v any, comma, colon string) {
 		b.WriteByte(']')
 	case string:
 		writeString(b, v)
+	case json.Number:
+		b.WriteString(plainNumber(v.String()))
 	default:
-		raw, _ := json.Marshal(v) // numbers, booleans and null cannot fail
+		raw, _ := json.Marshal(v) // booleans and null cannot fail
 		b.Write(raw)
 	}
+}
+
+// plainNumber writes a number as jsonb keeps it: without an exponent, with the
+// zeros behind its point.
+func plainNumber(s string) string {
+	mantissa, exp, found := strings.Cut(strings.ToLower(s), "e")
+	if !found {
+		return s
+	}
+	r, ok := rational(s)
+	if !ok {
+		return s
+	}
+	_, fraction, _ := strings.Cut(mantissa, ".")
+	shift, _ := strconv.Atoi(exp) // rational has read it
+	return r.FloatString(max(0, len(fraction)-shift))
+}
+
+// Comparable writes a JSON value so that values that Postgres holds equal are
+// the same text: 1 and 1.0 as well.
+func Comparable(v any) string { return Canonical(trimmed(v)) }
+
+func trimmed(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		text := plainNumber(v.String())
+		if strings.Contains(text, ".") {
+			text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+		}
+		return json.Number(text)
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = trimmed(item)
+		}
+		return list
+	case map[string]any:
+		m := make(map[string]any, len(v))
+		for key, item := range v {
+			m[key] = trimmed(item)
+		}
+		return m
+	}
+	return v
 }
 
 func sortedKeys(m map[string]any) []string {

@@ -29,7 +29,7 @@ const (
 
 // Type is a Postgres column type.
 type Type struct {
-	Name    string // Postgres's own long name, e.g. "timestamp with time zone"
+	Name    string // as Postgres's messages print it, e.g. "timestamp with time zone"
 	GraphQL string // the scalar's name in the GraphQL schema, e.g. "timestamptz"
 	Class   Class
 	Bits    int // of an Integer: 16, 32 or 64
@@ -56,9 +56,9 @@ var (
 	jsonType    = Type{Name: "json", GraphQL: "json", Class: JSON}
 	jsonb       = Type{Name: "jsonb", GraphQL: "jsonb", Class: JSON}
 	timestamptz = Type{Name: "timestamp with time zone", GraphQL: "timestamptz", Class: TimestampTZ}
-	timestamp   = Type{Name: "timestamp without time zone", GraphQL: "timestamp", Class: Timestamp}
+	timestamp   = Type{Name: "timestamp", GraphQL: "timestamp", Class: Timestamp}
 	date        = Type{Name: "date", GraphQL: "date", Class: Date}
-	timeType    = Type{Name: "time without time zone", GraphQL: "time", Class: Time}
+	timeType    = Type{Name: "time", GraphQL: "time", Class: Time}
 )
 
 var declared = map[string]Type{
@@ -103,6 +103,13 @@ var scalars = map[string]Type{
 	"numeric": numeric, "String": text, "bpchar": bpchar, "citext": citext, "Boolean": boolean,
 	"uuid": uuidType, "json": jsonType, "jsonb": jsonb, "timestamptz": timestamptz,
 	"timestamp": timestamp, "date": date, "time": timeType,
+}
+
+// Unlimited is the type as comparisons know it: a length or scale binds only
+// what is stored.
+func (t Type) Unlimited() Type {
+	t.Size, t.Scale = 0, 0
+	return t
 }
 
 // Numeric reports whether sums, averages and increments make sense.

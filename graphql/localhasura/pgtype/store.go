@@ -30,11 +30,23 @@ func (t Type) Store(v any) (any, error) {
 	case bool:
 		return v, nil
 	case json.Number:
-		return t.Cast(v.String())
+		return t.storeNumber(v)
 	case string:
 		return t.Cast(v)
 	}
 	return nil, &DataError{fmt.Sprintf("invalid input syntax for type %s: %q", t.Name, fmt.Sprint(v))}
+}
+
+// storeNumber reads 1e3 and 1.0 as the integers that they are.
+func (t Type) storeNumber(n json.Number) (any, error) {
+	if t.Class != Integer {
+		return t.Cast(n.String())
+	}
+	whole, ok := integral(n.String())
+	if !ok {
+		return nil, t.invalid(n.String())
+	}
+	return t.Cast(whole.String())
 }
 
 func (t Type) storeJSON(v any) (any, error) {
@@ -81,14 +93,20 @@ func (t Type) invalid(s string) error {
 }
 
 func (t Type) castInteger(s string) (any, error) {
-	n, ok := integral(strings.TrimSpace(s))
-	if !ok || strings.ContainsAny(s, ".eE") && !json.Valid([]byte(s)) {
+	digits := strings.TrimSpace(s)
+	if !wholeNumber(digits) {
 		return nil, t.invalid(s)
 	}
-	if !n.IsInt64() || n.Int64()>>(t.Bits-1) != n.Int64()>>63 {
+	n, err := strconv.ParseInt(digits, 10, t.Bits)
+	if err != nil {
 		return nil, &DataError{fmt.Sprintf("value %q is out of range for type %s", s, t.Name)}
 	}
-	return n.Int64(), nil
+	return n, nil
+}
+
+func wholeNumber(s string) bool {
+	digits := strings.TrimLeft(s, "+-")
+	return digits != "" && len(s)-len(digits) <= 1 && strings.Trim(digits, "0123456789") == ""
 }
 
 // castNumber keeps whole numbers as integers, so that no digit of a numeric is
@@ -107,6 +125,9 @@ func (t Type) castNumber(s string) (any, error) {
 	}
 	if err != nil || strings.ContainsAny(trimmed, "xX_pP") {
 		return nil, t.invalid(s)
+	}
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil, &DataError{fmt.Sprintf("%q is not supported by the local Hasura: use a real one", s)}
 	}
 	return f, nil
 }
@@ -145,24 +166,35 @@ func castBoolean(s string) (any, error) {
 	return nil, boolean.invalid(s)
 }
 
-// castUUID takes every form that Postgres takes, braces and odd hyphens too.
+// castUUID takes every form that Postgres takes: braces around, and a hyphen
+// behind any group of four digits.
 func castUUID(s string) (any, error) {
 	if canonicalUUID(s) {
 		return s, nil
 	}
-	inner := strings.TrimSpace(s)
-	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
-		inner = inner[1 : len(inner)-1]
+	inner := s
+	if strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") {
+		inner = s[1 : len(s)-1]
 	}
-	hex := strings.ReplaceAll(inner, "-", "")
-	if len(hex) != 32 || strings.HasPrefix(inner, "-") || strings.Contains(inner, "--") {
-		return nil, uuidType.invalid(s)
-	}
-	id, err := uuid.Parse(hex)
-	if err != nil {
+	id, err := uuid.Parse(withoutHyphens(inner))
+	if err != nil || strings.HasSuffix(inner, "-") {
 		return nil, uuidType.invalid(s)
 	}
 	return id.String(), nil
+}
+
+func withoutHyphens(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if s[i] == '-' && b.Len()%4 == 0 && b.Len() > 0 && s[i-1] != '-' {
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	if b.Len() != 32 { // uuid.Parse knows longer forms that Postgres does not
+		return ""
+	}
+	return b.String()
 }
 
 // canonicalUUID recognises the form in which uuids are stored and mostly sent.

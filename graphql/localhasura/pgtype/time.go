@@ -43,6 +43,9 @@ func (t Type) castTime(s string) (any, error) {
 	if moment, ok := t.Moment(s, time.Now()); ok {
 		return moment, nil
 	}
+	if strings.Contains(strings.ToLower(s), "infinity") {
+		return nil, &DataError{fmt.Sprintf("%q is not supported by the local Hasura: use a real one", s)}
+	}
 	at, err := t.parseTime(strings.TrimSpace(s))
 	if err != nil {
 		return nil, err

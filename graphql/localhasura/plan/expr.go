@@ -136,7 +136,10 @@ func (q *Query) compare(c schema.Compare, at scope) {
 
 // operator applies an operator to whatever left writes.
 func (q *Query) operator(left func(), t pgtype.Type, c schema.Compare) {
+	t = t.Unlimited()
+	comparable := "" // the function that makes equal JSON equal texts
 	if t.Class == pgtype.JSON && (symbols[c.Op] != "" || c.Op == "_in" || c.Op == "_nin") {
+		comparable = "pg_jsonb"
 		plain := left
 		left = func() { q.Write("pg_jsonb("); plain(); q.Write(")") }
 	}
@@ -155,13 +158,14 @@ func (q *Query) operator(left func(), t pgtype.Type, c schema.Compare) {
 		q.Write(map[bool]string{true: " IS NULL", false: " IS NOT NULL"}[q.isNull(c)])
 	case c.Op == "_in" || c.Op == "_nin":
 		left()
-		q.Write(map[bool]string{true: " IN ", false: " NOT IN "}[c.Op == "_in"], "(SELECT value FROM json_each(")
+		q.Write(map[bool]string{true: " IN ", false: " NOT IN "}[c.Op == "_in"], "(SELECT ", comparable, "(value) FROM json_each(")
 		q.Bind(q.elements(c.Operand, t, c.Path))
 		q.Write("))")
 	default:
 		left()
-		q.Write(" ", symbols[c.Op], " ")
+		q.Write(" ", symbols[c.Op], " ", comparable, "(")
 		q.Bind(q.Operand(c.Operand, t, c.Path))
+		q.Write(")")
 	}
 }
 

@@ -43,7 +43,7 @@ func (q *Query) Key(alias string, values []document.Member) {
 		c := a.Input.Node.(*schema.Column).DB
 		q.Column(alias, c)
 		q.Write(" = ")
-		q.Bind(q.Store(c.Type, a.Value.V, "$"))
+		q.Bind(q.Store(c.Type.Unlimited(), a.Value.V, "$"))
 	}
 }
 
@@ -74,7 +74,7 @@ func Matching(as Session, node schema.ActionRelation, s *document.Selection, val
 			}
 			q.Column(row, c.DB)
 			q.Write(" = ")
-			q.Bind(q.Store(c.DB.Type, values[i], "$"))
+			q.Bind(q.Store(c.DB.Type.Unlimited(), values[i], "$"))
 		}
 	}
 	switch {

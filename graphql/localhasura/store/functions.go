@@ -3,10 +3,12 @@ package store
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,7 +53,7 @@ var pure = []function{
 	{"pg_similar", 2, newMatcher(similarPattern, "").call, true},
 	{"pg_regex", 2, newMatcher(plainPattern, "").call, true},
 	{"pg_iregex", 2, newMatcher(plainPattern, "(?i)").call, true},
-	{"pg_jsonb", 1, jsonFunction(canonical), true},
+	{"pg_jsonb", 1, jsonFunction(comparable), true},
 	{"pg_jsonb_text", 1, jsonFunction(jsonText), true},
 	{"pg_jsonb_contains", 2, jsonFunction(contains), true},
 	{"pg_jsonb_contained", 2, jsonFunction(contained), true},
@@ -158,17 +160,24 @@ func textOf(v driver.Value) string {
 // matcher matches text against patterns that translate turns into regular
 // expressions, and keeps the last ones.
 type matcher struct {
-	translate func(string) (string, error)
+	translate func(string) (expr string, dangling bool)
 	flags     string
 	mu        sync.Mutex
-	known     map[string]*regexp.Regexp
+	known     map[string]pattern
+}
+
+// pattern is a translated pattern. A dangling one ends with an escape character
+// that escapes nothing: an error as soon as a text reaches it.
+type pattern struct {
+	*regexp.Regexp
+	dangling bool
 }
 
 // maxPatterns bounds what a matcher keeps.
 const maxPatterns = 256
 
-func newMatcher(translate func(string) (string, error), flags string) *matcher {
-	return &matcher{translate: translate, flags: flags, known: map[string]*regexp.Regexp{}}
+func newMatcher(translate func(string) (string, bool), flags string) *matcher {
+	return &matcher{translate: translate, flags: flags, known: map[string]pattern{}}
 }
 
 // call is the SQL function: null on either side gives null.
@@ -176,38 +185,61 @@ func (m *matcher) call(args []driver.Value) (driver.Value, error) {
 	if args[0] == nil || args[1] == nil {
 		return nil, nil
 	}
-	re, err := m.compile(textOf(args[1]))
+	p, err := m.compile(textOf(args[1]))
 	if err != nil {
 		return nil, err
 	}
-	return re.MatchString(textOf(args[0])), nil
+	matched := p.MatchString(textOf(args[0]))
+	if p.dangling && matched {
+		return nil, fmt.Errorf("22025: LIKE pattern must not end with escape character")
+	}
+	return matched, nil
 }
 
-func (m *matcher) compile(pattern string) (*regexp.Regexp, error) {
+func (m *matcher) compile(text string) (pattern, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if re := m.known[pattern]; re != nil {
-		return re, nil
+	if p, ok := m.known[text]; ok {
+		return p, nil
 	}
-	expr, err := m.translate(pattern)
-	if err != nil {
-		return nil, err
-	}
+	expr, dangling := m.translate(text)
 	re, err := regexp.Compile(m.flags + expr)
 	if err != nil {
-		return nil, fmt.Errorf("2201B: invalid regular expression: %s", pattern)
+		return pattern{}, invalidPattern(err, text)
 	}
 	if len(m.known) >= maxPatterns {
 		clear(m.known)
 	}
-	m.known[pattern] = re
-	return re, nil
+	m.known[text] = pattern{re, dangling}
+	return m.known[text], nil
 }
 
-func plainPattern(p string) (string, error) { return p, nil }
+// patternFaults are Postgres's words for what Go's parser finds.
+var patternFaults = map[syntax.ErrorCode]string{
+	syntax.ErrTrailingBackslash:     `invalid escape \ sequence`,
+	syntax.ErrInvalidEscape:         `invalid escape \ sequence`,
+	syntax.ErrMissingParen:          "parentheses () not balanced",
+	syntax.ErrUnexpectedParen:       "parentheses () not balanced",
+	syntax.ErrMissingBracket:        "brackets [] not balanced",
+	syntax.ErrMissingRepeatArgument: "quantifier operand invalid",
+	syntax.ErrInvalidRepeatOp:       "quantifier operand invalid",
+	syntax.ErrInvalidRepeatSize:     "invalid repetition count(s)",
+	syntax.ErrInvalidCharRange:      "invalid character range",
+	syntax.ErrInvalidCharClass:      "invalid character class",
+}
+
+func invalidPattern(err error, text string) error {
+	var fault *syntax.Error
+	if errors.As(err, &fault) && patternFaults[fault.Code] != "" {
+		return fmt.Errorf("2201B: invalid regular expression: %s", patternFaults[fault.Code])
+	}
+	return fmt.Errorf("2201B: the regular expression %q is not supported by the local Hasura: use a real one", text)
+}
+
+func plainPattern(p string) (string, bool) { return p, false }
 
 // likePattern: % any text, _ one character, \ makes the next one plain.
-func likePattern(p string) (string, error) {
+func likePattern(p string) (string, bool) {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
 	escaped := false
@@ -227,21 +259,21 @@ func likePattern(p string) (string, error) {
 		}
 	}
 	if escaped {
-		return "", fmt.Errorf("22025: LIKE pattern must not end with escape character")
+		return b.String() + ".", true // one character more reaches the escape
 	}
-	return b.String() + `\z`, nil
+	return b.String() + `\z`, false
 }
 
 // similarPattern is SQL's SIMILAR TO: a whole match, with % and _ beside the
 // usual | * + ? {} () [].
-func similarPattern(p string) (string, error) {
+func similarPattern(p string) (string, bool) {
 	var b strings.Builder
 	b.WriteString(`(?s)\A(?:`)
 	escaped, class := false, false
 	for _, c := range p {
 		switch {
 		case escaped:
-			b.WriteString(regexp.QuoteMeta(string(c)))
+			b.WriteString(escapedInSimilar(c))
 			escaped = false
 		case c == '\\':
 			escaped = true
@@ -258,5 +290,16 @@ func similarPattern(p string) (string, error) {
 			b.WriteRune(c)
 		}
 	}
-	return b.String() + `)\z`, nil
+	if class {
+		return b.String(), false // a mistake; what follows would hide which one
+	}
+	return b.String() + `)\z`, false
+}
+
+// escapedInSimilar hands classes such as \w through, as Postgres does.
+func escapedInSimilar(c rune) string {
+	if strings.ContainsRune("dswDSW", c) {
+		return `\` + string(c)
+	}
+	return regexp.QuoteMeta(string(c))
 }

@@ -28,7 +28,7 @@ func jsonFunction(fn func(args []any) (driver.Value, error)) func([]driver.Value
 	}
 }
 
-func canonical(args []any) (driver.Value, error) { return pgtype.Canonical(args[0]), nil }
+func comparable(args []any) (driver.Value, error) { return pgtype.Comparable(args[0]), nil }
 
 func jsonText(args []any) (driver.Value, error) { return pgtype.JSONText(args[0]), nil }
 
@@ -69,14 +69,7 @@ func anyHolds(list []any, want any) bool {
 }
 
 func equal(a, b any) bool {
-	x, isX := a.(json.Number)
-	y, isY := b.(json.Number)
-	if isX && isY {
-		f, errF := x.Float64()
-		g, errG := y.Float64()
-		return x == y || errF == nil && errG == nil && f == g
-	}
-	return pgtype.Canonical(a) == pgtype.Canonical(b)
+	return pgtype.Comparable(a) == pgtype.Comparable(b)
 }
 
 // hasKeys counts which of the given keys are members of an object, string
@@ -219,29 +212,51 @@ func deletePath(v any, arg driver.Value) (any, error) {
 	if err != nil || len(path) == 0 {
 		return v, err
 	}
-	return withoutPath(v, path), nil
+	switch v.(type) {
+	case map[string]any, []any:
+		return withoutPath(v, path, 1)
+	}
+	return nil, fmt.Errorf("22023: cannot delete path in scalar")
 }
 
-func withoutPath(v any, path []string) any {
+// withoutPath deletes what a path leads to; depth counts its steps from 1.
+func withoutPath(v any, path []string, depth int) (any, error) {
 	switch v := v.(type) {
 	case map[string]any:
+		inner, ok := v[path[0]]
+		if !ok {
+			return v, nil
+		}
 		if len(path) == 1 {
 			delete(v, path[0])
-		} else if inner, ok := v[path[0]]; ok {
-			v[path[0]] = withoutPath(inner, path[1:])
+			return v, nil
 		}
-		return v
+		changed, err := withoutPath(inner, path[1:], depth+1)
+		v[path[0]] = changed
+		return v, err
 	case []any:
-		i, ok := position(v, path[0])
-		if !ok {
-			return v
-		}
-		if len(path) == 1 {
-			return append(append([]any{}, v[:i]...), v[i+1:]...)
-		}
-		v[i] = withoutPath(v[i], path[1:])
+		return withoutElement(v, path, depth)
 	}
-	return v
+	return v, nil
+}
+
+func withoutElement(list []any, path []string, depth int) (any, error) {
+	if len(list) == 0 {
+		return list, nil
+	}
+	if _, err := strconv.Atoi(path[0]); err != nil {
+		return nil, fmt.Errorf("22P02: path element at position %d is not an integer: %q", depth, path[0])
+	}
+	i, ok := position(list, path[0])
+	if !ok {
+		return list, nil
+	}
+	if len(path) == 1 {
+		return append(append([]any{}, list[:i]...), list[i+1:]...), nil
+	}
+	changed, err := withoutPath(list[i], path[1:], depth+1)
+	list[i] = changed
+	return list, err
 }
 
 // jsonPath follows a path; what is not there is null.

@@ -69,8 +69,8 @@ func TestFunctions(t *testing.T) {
 func TestFunctionsFailAsPostgresDoes(t *testing.T) {
 	db := openStore(t, "")
 	for query, want := range map[string]string{
-		`pg_like('a', 'a\')`:                 "22025: LIKE pattern must not end with escape character",
-		`pg_regex('a', '(')`:                 "2201B: invalid regular expression: (",
+		`pg_like('ab', 'a\')`:                "22025: LIKE pattern must not end with escape character",
+		`pg_regex('a', '(')`:                 "2201B: invalid regular expression: parentheses () not balanced",
 		`pg_add(2147483647, 1, 32)`:          "22003: integer out of range",
 		`pg_add(9223372036854775807, 1, 64)`: "22003: bigint out of range",
 		`pg_jsonb_delete_elem('{}', 1)`:      "22023: cannot delete from object using integer index",
@@ -82,7 +82,7 @@ func TestFunctionsFailAsPostgresDoes(t *testing.T) {
 	}
 }
 
-const user = `CREATE TABLE "hdb_catalog.hasura_user"(session TEXT); INSERT INTO "hdb_catalog.hasura_user" VALUES (NULL); CREATE TABLE t(a text);`
+const userTable = `CREATE TABLE "hdb_catalog.hasura_user"(session TEXT); INSERT INTO "hdb_catalog.hasura_user" VALUES (NULL); CREATE TABLE t(a text);`
 
 func script(t *testing.T, db *store.DB, text string) {
 	t.Helper()
@@ -93,7 +93,7 @@ func script(t *testing.T, db *store.DB, text string) {
 
 func TestWriteShowsTheSessionInsideOnly(t *testing.T) {
 	db := openStore(t, "")
-	script(t, db, user)
+	script(t, db, userTable)
 	const read = `SELECT session FROM "hdb_catalog.hasura_user"`
 	err := db.Write(t.Context(), `{"x-hasura-role":"user"}`, func(tx *store.Tx) error {
 		got, err := tx.Text(t.Context(), read, nil)
@@ -112,7 +112,7 @@ func TestWriteShowsTheSessionInsideOnly(t *testing.T) {
 
 func TestWriteRollsBackOnErrorsAndPanics(t *testing.T) {
 	db := openStore(t, "")
-	script(t, db, user)
+	script(t, db, userTable)
 	failure := errors.New("failure")
 	insert := func(tx *store.Tx) {
 		if _, err := tx.Exec(t.Context(), "INSERT INTO t VALUES (?)", "x"); err != nil {
@@ -133,7 +133,7 @@ func TestWriteRollsBackOnErrorsAndPanics(t *testing.T) {
 
 func TestWriteWaitsNoLongerThanItsContext(t *testing.T) {
 	db := openStore(t, "")
-	script(t, db, user)
+	script(t, db, userTable)
 	err := db.Write(t.Context(), "", func(*store.Tx) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
@@ -150,7 +150,7 @@ func TestWriteWaitsNoLongerThanItsContext(t *testing.T) {
 func TestOpenKeepsRows(t *testing.T) {
 	dir := t.TempDir()
 	first := openStore(t, dir)
-	script(t, first, user+`INSERT INTO t VALUES ('kept')`)
+	script(t, first, userTable+`INSERT INTO t VALUES ('kept')`)
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
