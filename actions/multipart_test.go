@@ -1,0 +1,143 @@
+package actions_test
+
+import (
+	"bytes"
+	"net/http"
+	"testing"
+	"time"
+
+	"hasura-storage/actions"
+	"hasura-storage/actions/internal/faults"
+	"hasura-storage/graphql"
+	"hasura-storage/s3"
+)
+
+// film has one full part and a short one.
+func film() []byte { return append(make([]byte, 16<<20), "the end"...) }
+
+func (s *stack) filming(as actions.Session) (actions.Upload, []byte) {
+	s.t.Helper()
+	body := film()
+	ticket := s.create(as, actions.CreateUpload{Name: "a.bin", Size: graphql.Bigint(len(body)), Method: "MULTIPART"})
+	if *ticket.PartCount != 2 || len(ticket.Parts) != 2 || ticket.Parts[1].Size != 7 {
+		s.t.Fatalf("the ticket is %+v", ticket)
+	}
+	return ticket, body
+}
+
+func (s *stack) missing(as actions.Session, ticket actions.Upload, numbers ...int) actions.Parts {
+	s.t.Helper()
+	parts, err := s.service.UploadParts(s.t.Context(), as, actions.ListParts{UploadID: ticket.UploadID, PartNumbers: numbers})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return parts
+}
+
+func TestAnAppThatWasKilledGoesOnAnotherDay(t *testing.T) {
+	s := start(t)
+	owner := user()
+	ticket, body := s.filming(owner)
+	put(t, ticket.Parts[1].URL, nil, body[16<<20:])
+	s.service = s.instance()
+	s.sweep(6 * 24 * time.Hour) // not yet expired
+	parts := s.missing(owner, ticket)
+	if len(parts.Uploaded) != 1 || parts.Uploaded[0].PartNumber != 2 || len(parts.Missing) != 1 || parts.Missing[0].PartNumber != 1 {
+		t.Fatalf("parts: %+v", parts)
+	}
+	if until := parts.ExpiresAt.Sub(s.clock.Now()); until < 6*24*time.Hour {
+		t.Errorf("the ticket lives for another %v only", until)
+	}
+	if err := s.complete(owner, ticket); code(err) != actions.UploadIncomplete || actions.Public(err).Details["arrived"] != 1 {
+		t.Errorf("too early: %v", err)
+	}
+	s.sweep(6 * 24 * time.Hour)
+	put(t, parts.Missing[0].URL, nil, body[:16<<20])
+	if err := s.complete(owner, ticket); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := s.download(owner, ticket.FileID); !bytes.Equal(got, body) {
+		t.Error("the film is another")
+	}
+	s.holds()
+}
+
+func TestAPartOfTheWrongSizeIsMissing(t *testing.T) {
+	s := startWith(t, s3.Options{UnsignedLength: true}, nil)
+	owner := user()
+	ticket, body := s.filming(owner)
+	put(t, ticket.Parts[0].URL, nil, body[:6<<20])
+	put(t, ticket.Parts[1].URL, nil, body[16<<20:])
+	parts := s.missing(owner, ticket)
+	if len(parts.Uploaded) != 1 || len(parts.Missing) != 1 || parts.Missing[0].PartNumber != 1 || parts.Missing[0].Size != 16<<20 {
+		t.Errorf("parts: %+v", parts)
+	}
+	if err := s.complete(owner, ticket); code(err) != actions.UploadIncomplete {
+		t.Errorf("complete: %v", err)
+	}
+	if asked := s.missing(owner, ticket, 2); len(asked.Missing) != 1 || asked.Missing[0].PartNumber != 2 {
+		t.Errorf("what was asked for is not signed: %+v", asked)
+	}
+	if _, err := s.service.UploadParts(t.Context(), owner, actions.ListParts{UploadID: ticket.UploadID, PartNumbers: []int{3}}); code(err) != actions.BadRequest {
+		t.Errorf("a part beyond the last: %v", err)
+	}
+}
+
+func TestASignedLengthIsHeldToByTheStore(t *testing.T) {
+	s := start(t)
+	ticket, body := s.filming(user())
+	if status := put(t, ticket.Parts[1].URL, nil, body[:6<<20]); status == http.StatusOK {
+		t.Error("the store took a part of another length")
+	}
+}
+
+func TestNamedPartsMustBeThose(t *testing.T) {
+	s := start(t)
+	owner := user()
+	body := []byte("short")
+	ticket := s.sent(owner, s.create(owner, actions.CreateUpload{Name: "a", Size: 5, Method: "MULTIPART"}), body)
+	_, err := s.service.CompleteUpload(t.Context(), owner, actions.CompleteUpload{UploadID: ticket.UploadID, Parts: []actions.UploadedPart{{PartNumber: 1, ETag: "other"}}})
+	if code(err) != actions.UploadIncomplete {
+		t.Errorf("another ETag: %v", err)
+	}
+	etag := s.missing(owner, ticket).Uploaded[0].ETag
+	if _, err := s.service.CompleteUpload(t.Context(), owner, actions.CompleteUpload{UploadID: ticket.UploadID, Parts: []actions.UploadedPart{{PartNumber: 1, ETag: etag}}}); err != nil {
+		t.Errorf("its own: %v", err)
+	}
+}
+
+func TestACrashAfterThePartsWereJoinedIsRecovered(t *testing.T) {
+	s := start(t)
+	owner := user()
+	ticket := s.sent(owner, s.create(owner, actions.CreateUpload{Name: "a", Size: 5, Method: "MULTIPART"}), []byte("short"))
+	s.hasura.Set(onceAt("CommitUpload", faults.Refuse, nil))
+	if err := s.complete(owner, ticket); code(err) != actions.HasuraUnavailable {
+		t.Fatalf("complete: %v", err)
+	}
+	s.service = s.instance()
+	if done := s.sweep(2 * time.Minute); done.Completed != 1 {
+		t.Errorf("the sweep completed %d", done.Completed)
+	}
+	if err := s.complete(owner, ticket); err != nil {
+		t.Error(err)
+	}
+	s.holds()
+}
+
+func TestPartsOfAnAbortedUploadAreGone(t *testing.T) {
+	s := start(t)
+	owner := user()
+	ticket := s.sent(owner, s.create(owner, actions.CreateUpload{Name: "a", Size: 5, Method: "MULTIPART"}), []byte("short"))
+	if done, err := s.service.AbortUpload(t.Context(), owner, actions.AbortUpload{UploadID: ticket.UploadID}); err != nil || !done.Aborted {
+		t.Fatal(err)
+	}
+	for m, err := range s.objects.ListMultiparts(t.Context(), "files/") {
+		t.Errorf("left: %v %v", m, err)
+	}
+	if status := put(t, ticket.Parts[0].URL, nil, []byte("short")); status == http.StatusOK {
+		t.Error("the part's URL still writes")
+	}
+	if s.fileRow(ticket.FileID) != nil {
+		t.Error("the row is left")
+	}
+}
