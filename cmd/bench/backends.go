@@ -45,6 +45,7 @@ type backends struct {
 	asked   atomic.Int64 // GraphQL requests
 	fetched atomic.Int64 // requests to the store
 	delay   atomic.Int64 // of each answer of Hasura's, in nanoseconds
+	replay  atomic.Bool  // repeat answers to the questions of downloads
 }
 
 // counts are what the counters show.
@@ -127,6 +128,7 @@ func hasuraEnvironment(service string) func(string) string {
 
 // countHasura counts what is asked, and makes answers as late as they are to be.
 func (b *backends) countHasura(next http.Handler) http.Handler {
+	next = (&replay{on: &b.replay, next: next}).serve()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b.asked.Add(1)
 		if delay := time.Duration(b.delay.Load()); delay > 0 {
@@ -175,6 +177,7 @@ func (b *backends) control() http.Handler {
 		}
 		b.delay.Store(int64(ms) * int64(time.Millisecond))
 	})
+	mux.HandleFunc("POST /replay", func(_ http.ResponseWriter, r *http.Request) { b.replay.Store(r.FormValue("on") == "true") })
 	mux.HandleFunc("POST /sql", func(w http.ResponseWriter, r *http.Request) {
 		script, err := io.ReadAll(r.Body)
 		if err := errors.Join(err, b.hasura.Exec(r.Context(), string(script))); err != nil {
@@ -200,6 +203,8 @@ func (c remote) counts() (counts, error) {
 func (c remote) setDelay(d time.Duration) error {
 	return c.post(fmt.Sprintf("/delay?ms=%d", d.Milliseconds()), "")
 }
+
+func (c remote) setReplay(on bool) error { return c.post(fmt.Sprintf("/replay?on=%t", on), "") }
 
 func (c remote) sql(script string) error { return c.post("/sql", script) }
 

@@ -43,6 +43,9 @@ func benchStack(ctx context.Context, set settings) error {
 	if err != nil {
 		return err
 	}
+	if err := s.control.setReplay(set.hasura == "replay"); err != nil {
+		return err
+	}
 	cases := append(t.downloads(f, set.connections), t.sessions(f, set.connections), t.slowHasura(f, set.connections))
 	if set.article {
 		return s.article(ctx, set, cases[:5])
@@ -63,6 +66,9 @@ func (s *stack) measureAll(ctx context.Context, set settings, cases []benchCase)
 		report.add(r)
 	}
 	if set.wants("upload") {
+		if err := s.control.setReplay(false); err != nil {
+			return err
+		}
 		r, err := s.benchUploads(ctx, set.duration)
 		if err != nil {
 			return err

@@ -23,6 +23,7 @@ type settings struct {
 	binary      string      // of the service, "" to build it
 	rows        int         // other files in the table
 	pprof       string      // address of the service's profiler, "" for none
+	hasura      string      // replay or ""
 }
 
 // variables are the names, for the usage.
@@ -34,6 +35,7 @@ var variables = [][2]string{
 	{"TARGET", "base URL of the REST interface of another server, such as http://127.0.0.1:8000/v1"},
 	{"HEADERS", "that the target takes uploads and downloads with, as Name: value, separated by newlines or |"},
 	{"BUCKET", "of the target, default default"},
+	{"HASURA", "replay: it repeats its answers to the questions of downloads, as if a fast Hasura stood on a machine of its own"},
 	{"ROWS", "other files in the table, default 0"},
 	{"OUT", "folder for results as JSON and plots as SVG"},
 	{"DATA", "folder of database and objects; default a temporary one"},
@@ -77,6 +79,9 @@ func readSettings(getenv func(string) string) (settings, error) {
 	}
 	if s.headers, err = parseHeaders(getenv("HEADERS")); err != nil {
 		return s, err
+	}
+	if s.hasura = getenv("HASURA"); s.hasura != "" && s.hasura != "replay" {
+		return s, fmt.Errorf("HASURA must be replay or empty, not %q", s.hasura)
 	}
 	return s, checkTarget(s.target)
 }

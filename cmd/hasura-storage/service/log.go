@@ -1,10 +1,12 @@
 package service
 
 import (
+	"io"
 	stdlog "log"
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -27,7 +29,26 @@ func Logger(getenv func(string) string) *zap.Logger {
 	if on("DEBUG") {
 		level = zap.DebugLevel
 	}
-	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(os.Stderr), level))
+	plain := zapcore.AddSync(struct{ io.Writer }{os.Stderr}) // without its Sync, which would wait for a disk
+	out := &zapcore.BufferedWriteSyncer{WS: plain, Size: logBuffer, FlushInterval: logDelay}
+	return zap.New(zapcore.NewCore(encoder, out, level), zap.Hooks(urgent(out)))
+}
+
+const (
+	logBuffer = 64 << 10
+	logDelay  = 200 * time.Millisecond
+)
+
+// urgent writes warnings and errors at once, with all that came before. The
+// lines of requests may wait a moment, since each write costs about as much as
+// sending a small file.
+func urgent(out zapcore.WriteSyncer) func(zapcore.Entry) error {
+	return func(e zapcore.Entry) error {
+		if e.Level < zap.WarnLevel {
+			return nil
+		}
+		return out.Sync()
+	}
 }
 
 // serverLog takes what net/http has to say: broken handshakes, bad requests.
