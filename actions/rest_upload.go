@@ -149,15 +149,15 @@ func (r *restUploads) begin(ctx context.Context, kind, fileID string, ifMatch *s
 		ID: newID(), FileID: fileID, Kind: kindREST, Version: version, ObjectKey: r.keys.object(version, fileID),
 		PartSize: &size, IfMatch: ifMatch, SessionKey: r.callerKey(r.caller), NextCheckAt: now, ExpiresAt: until, LeasedUntil: &until,
 	}
-	// Admin: uploads are the service's own.
-	if _, err := graphql.InsertUploads(ctx, r.hasura.Admin(), []graphql.UploadValues{draft}); err != nil {
-		return nil, hasuraError(err)
-	}
 	u := &restUpload{upload: upload{graphql.Upload{
 		Id: draft.ID, File_id: fileID, Kind: kind, State: stateOpen, Version: &version, Object_key: &draft.ObjectKey,
 		Part_size: (*graphql.Bigint)(&size), If_match: ifMatch, Created_at: now, Expires_at: until,
 	}}}
-	r.files = append(r.files, u)
+	r.files = append(r.files, u) // first, since the row may be written without an answer
+	// Admin: uploads are the service's own.
+	if _, err := graphql.InsertUploads(ctx, r.hasura.Admin(), []graphql.UploadValues{draft}); err != nil {
+		return nil, hasuraError(err)
+	}
 	r.mu.Lock()
 	r.ids = append(r.ids, u.Id)
 	r.mu.Unlock()

@@ -49,6 +49,8 @@ type restStack struct {
 	objects *s3.Store // past the recorder
 	now     *shifted
 
+	hasuraURL string // past the recorder
+
 	mu         sync.Mutex
 	operations []string // "VisibleFiles as user"
 	calls      []string // "GET object"
@@ -142,6 +144,7 @@ func (s *restStack) startHasura() string {
 		listener.Close()
 		_ = s.hasura.Close()
 	})
+	s.hasuraURL = listener.URL
 	return listener.URL
 }
 
