@@ -31,7 +31,7 @@ type bytesCache struct {
 	now     func() time.Time
 
 	mu     sync.Mutex
-	byKey  map[string]*list.Element
+	byKey  map[version]*list.Element
 	recent *list.List // of *keptBytes, the latest used in front
 	used   int64      // bytes that are kept
 	lent   int64      // bytes that are read now, kept or not, each once
@@ -40,9 +40,13 @@ type bytesCache struct {
 	seen   []sighting
 }
 
+// version names bytes that never change. The ETag is needed where other tools
+// write objects in place.
+type version struct{ key, etag string }
+
 // keptBytes are those of one version.
 type keptBytes struct {
-	key     string
+	version version
 	size    int64
 	bytes   []byte // nil while they are loaded
 	readers int
@@ -57,7 +61,7 @@ type sighting struct {
 // newBytesCache returns a cache of limit bytes; one of none, or of fewer, keeps nothing.
 func newBytesCache(limit int64, now func() time.Time) *bytesCache {
 	return &bytesCache{
-		limit: limit, largest: limit / 8, now: now, byKey: map[string]*list.Element{}, recent: list.New(),
+		limit: limit, largest: limit / 8, now: now, byKey: map[version]*list.Element{}, recent: list.New(),
 		begun: now(), seed: maphash.MakeSeed(), seen: make([]sighting, sightings),
 	}
 }
@@ -65,13 +69,13 @@ func newBytesCache(limit int64, now func() time.Time) *bytesCache {
 // opener opens length bytes of an object from offset on; a length of 0 is to its end.
 type opener = func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 
-// open returns bytes of the version named key, which has size bytes. What is
+// open returns bytes of a version, which has size of them. What is
 // not kept comes from fetch; the second use within a minute loads it whole.
-func (c *bytesCache) open(ctx context.Context, key string, size, offset, length int64, fetch opener) (io.ReadCloser, error) {
+func (c *bytesCache) open(ctx context.Context, v version, size, offset, length int64, fetch opener) (io.ReadCloser, error) {
 	if size <= 0 || size > c.largest {
 		return fetch(ctx, offset, length)
 	}
-	kept, load := c.find(key, size)
+	kept, load := c.find(v, size)
 	if kept == nil {
 		return fetch(ctx, offset, length)
 	}
@@ -83,15 +87,17 @@ func (c *bytesCache) open(ctx context.Context, key string, size, offset, length 
 			return nil, err
 		}
 	}
-	return &lending{Reader: section(kept.bytes, offset, length), release: sync.OnceFunc(func() { c.release(kept) })}, nil
+	l := &lending{cache: c, kept: kept}
+	l.Reset(part(kept.bytes, offset, length))
+	return l, nil
 }
 
 // find lends what is kept. For a version that deserves it, it returns a new
 // entry that the caller must load; while that lasts, others get nil.
-func (c *bytesCache) find(key string, size int64) (kept *keptBytes, load bool) {
+func (c *bytesCache) find(v version, size int64) (kept *keptBytes, load bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.byKey[key]; e != nil {
+	if e := c.byKey[v]; e != nil {
 		kept, _ = e.Value.(*keptBytes)
 		if kept.bytes == nil {
 			return nil, false
@@ -100,18 +106,18 @@ func (c *bytesCache) find(key string, size int64) (kept *keptBytes, load bool) {
 		c.lend(kept)
 		return kept, false
 	}
-	if !c.again(key) || c.lent+size > c.limit {
+	if !c.again(v) || c.lent+size > c.limit {
 		return nil, false
 	}
-	kept = &keptBytes{key: key, size: size}
-	c.byKey[key] = c.recent.PushFront(kept)
+	kept = &keptBytes{version: v, size: size}
+	c.byKey[v] = c.recent.PushFront(kept)
 	c.lend(kept)
 	return kept, true
 }
 
 // again notes a use, and reports whether there was one shortly before.
-func (c *bytesCache) again(key string) bool {
-	hash, at := maphash.String(c.seed, key), c.now().Sub(c.begun)
+func (c *bytesCache) again(v version) bool {
+	hash, at := maphash.Comparable(c.seed, v), c.now().Sub(c.begun)
 	s := &c.seen[hash%sightings]
 	known := s.hash == hash && at-s.at < admission
 	*s = sighting{hash, at}
@@ -129,10 +135,10 @@ func (c *bytesCache) loaded(kept *keptBytes, content []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept.bytes = content
-	e := c.byKey[kept.key]
+	e := c.byKey[kept.version]
 	if content == nil {
 		c.recent.Remove(e)
-		delete(c.byKey, kept.key)
+		delete(c.byKey, kept.version)
 		return
 	}
 	c.used += int64(len(content)) + overhead
@@ -150,7 +156,7 @@ func (c *bytesCache) drop(e *list.Element) {
 		return
 	}
 	c.recent.Remove(e)
-	delete(c.byKey, kept.key)
+	delete(c.byKey, kept.version)
 	c.used -= int64(len(kept.bytes)) + overhead
 }
 
@@ -176,14 +182,18 @@ func readWhole(ctx context.Context, size int64, fetch opener) ([]byte, error) {
 	return content, nil
 }
 
-// lending is a reader of kept bytes.
+// lending is a reader of kept bytes, for one goroutine.
 type lending struct {
-	*bytes.Reader
-	release func()
+	bytes.Reader
+	cache *bytesCache
+	kept  *keptBytes // nil once they are given back
 }
 
 // Close gives the bytes back.
 func (l *lending) Close() error {
-	l.release()
+	if l.kept != nil {
+		l.cache.release(l.kept)
+		l.kept = nil
+	}
 	return nil
 }

@@ -12,25 +12,28 @@ func contentDisposition(kind, name string) string {
 		return kind
 	}
 	fallback, exact := asciiName(name)
-	header := fmt.Sprintf(`%s; filename="%s"`, kind, fallback)
-	if !exact {
-		header += "; filename*=UTF-8''" + encodeName(name)
+	if exact {
+		return kind + `; filename="` + name + `"`
 	}
-	return header
+	return kind + `; filename="` + fallback + `"; filename*=UTF-8''` + encodeName(name)
 }
 
 // asciiName replaces what a quoted string of a header cannot carry everywhere.
 func asciiName(name string) (fallback string, exact bool) {
+	if !strings.ContainsFunc(name, unquotable) {
+		return name, true
+	}
 	var b strings.Builder
-	exact = true
 	for _, r := range name {
-		if r < ' ' || r > '~' || r == '"' || r == '\\' || r == '%' {
-			r, exact = '_', false
+		if unquotable(r) {
+			r = '_'
 		}
 		b.WriteRune(r)
 	}
-	return b.String(), exact
+	return b.String(), false
 }
+
+func unquotable(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' || r == '%' }
 
 // attrChars are the characters that RFC 8187 leaves as they are, besides letters and digits.
 const attrChars = "!#$&+-.^_`|~"

@@ -99,7 +99,7 @@ func (s *Storage) opener(f *graphql.File) opener {
 		return body, storeError(err)
 	}
 	return func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
-		return s.small.open(ctx, key+etag, int64(deref(f.Size)), offset, length, fetch)
+		return s.small.open(ctx, version{key, etag}, int64(deref(f.Size)), offset, length, fetch)
 	}
 }
 

@@ -40,11 +40,16 @@ func (s *Storage) SignedContent(ctx context.Context, id, path string, query url.
 }
 
 func section(b []byte, offset, length int64) *bytes.Reader {
+	return bytes.NewReader(part(b, offset, length))
+}
+
+// part is length bytes from offset on; a length of 0 is to the end.
+func part(b []byte, offset, length int64) []byte {
 	b = b[offset:]
 	if length > 0 {
 		b = b[:length]
 	}
-	return bytes.NewReader(b)
+	return b
 }
 
 // sourceOf returns the object that a link's version is.

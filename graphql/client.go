@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,6 +48,7 @@ type Client struct {
 	backendOnly      bool
 	unauthorizedRole string
 	forwarding       forwarding
+	credentials      []string
 	transport        http.RoundTripper
 	timeout          time.Duration
 }
@@ -82,6 +84,7 @@ func New(o Options) (*Client, error) {
 		backendOnly:      o.BackendOnly,
 		unauthorizedRole: o.UnauthorizedRole,
 		forwarding:       forwarded,
+		credentials:      slices.Clip(forwarded.credentials()),
 		transport:        o.Transport,
 		timeout:          o.Timeout,
 	}, nil

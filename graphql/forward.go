@@ -70,9 +70,12 @@ func (c Caller) Anonymous() bool { return len(c.header) == 0 }
 
 // Credentials returns the headers that make an answer depend on its caller, for
 // Vary: the forwarded ones, where a star stands for the two that Hasura itself reads.
-func (c *Client) Credentials() []string {
-	names := slices.Clone(c.forwarding.names)
-	for _, prefix := range c.forwarding.prefixes {
+// The list is shared: do not change it.
+func (c *Client) Credentials() []string { return c.credentials }
+
+func (f forwarding) credentials() []string {
+	names := slices.Clone(f.names)
+	for _, prefix := range f.prefixes {
 		for _, name := range []string{adminSecretHeader, "X-Hasura-Role"} {
 			if strings.HasPrefix(name, prefix) && !slices.Contains(names, name) {
 				names = append(names, name)

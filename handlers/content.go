@@ -62,7 +62,7 @@ func (s *server) tryContent(w http.ResponseWriter, r *http.Request, c actions.Co
 	}
 	switch d.Answer {
 	case conditional.NotModified:
-		validators(w.Header(), c)
+		validators(fieldsOf(w.Header()), c)
 		w.WriteHeader(d.Status())
 	case conditional.Failed:
 		fail(w, r, d.Status(), errCondition)
@@ -117,44 +117,58 @@ func (s *server) sendContent(w http.ResponseWriter, r *http.Request, c actions.C
 }
 
 // validators are the headers of a 304 too.
-func validators(h http.Header, c actions.Content) {
-	set(h, "ETag", c.ETag)
-	set(h, "Cache-Control", c.CacheControl)
-	set(h, "Surrogate-Key", c.SurrogateKey)
-	set(h, "Surrogate-Control", c.SurrogateControl)
-	set(h, "CDN-Cache-Control", c.CDNCacheControl)
+func validators(f *fields, c actions.Content) {
+	f.set("Etag", c.ETag)
+	f.set("Cache-Control", c.CacheControl)
+	f.set("Surrogate-Key", c.SurrogateKey)
+	f.set("Surrogate-Control", c.SurrogateControl)
+	f.set("Cdn-Cache-Control", c.CDNCacheControl)
 	if !c.LastModified.IsZero() {
-		h.Set("Last-Modified", c.LastModified.UTC().Format(http.TimeFormat))
+		f.set("Last-Modified", c.LastModified.UTC().Format(http.TimeFormat))
 	}
 }
 
 func describe(h http.Header, c actions.Content, d conditional.Decision) {
-	validators(h, c)
+	f := fieldsOf(h)
+	validators(f, c)
 	if c.ContentType == "" {
 		c.ContentType = "application/octet-stream"
 	}
-	h.Set("Content-Type", c.ContentType)
-	h.Set("Content-Length", strconv.FormatInt(d.Length, 10))
-	h.Set("Accept-Ranges", "bytes")
-	set(h, "Content-Disposition", c.Disposition)
-	set(h, "Content-Range", d.ContentRange(c.Size))
+	f.set("Content-Type", c.ContentType)
+	f.set("Content-Length", strconv.FormatInt(d.Length, 10))
+	f.set("Accept-Ranges", "bytes")
+	f.set("Content-Disposition", c.Disposition)
+	f.set("Content-Range", d.ContentRange(c.Size))
 	if active(c.ContentType) {
 		// Opened as a page of its own it is shown, but runs nothing and reaches nobody.
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-	}
-}
-
-func set(h http.Header, name, value string) {
-	if value != "" {
-		h.Set(name, value)
+		f.set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 	}
 }
 
 // active reports whether a browser would execute scripts in a document of this
 // type. A type that cannot be read is taken for one.
 func active(contentType string) bool {
-	t, _, err := mime.ParseMediaType(contentType)
+	t, err := contentType, error(nil)
+	if !plainType(contentType) {
+		t, _, err = mime.ParseMediaType(contentType)
+	}
 	return err != nil || t == "text/html" || strings.HasSuffix(t, "/xml") || strings.HasSuffix(t, "+xml")
+}
+
+// plainType reports whether a type has neither parameters nor capitals nor
+// anything odd: most do not, and need not be taken apart.
+func plainType(t string) bool {
+	slashes := 0
+	for i := range len(t) {
+		switch c := t[i]; {
+		case c == '/':
+			slashes++
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '.', c == '+':
+		default:
+			return false
+		}
+	}
+	return slashes == 1 && t[0] != '/' && t[len(t)-1] != '/'
 }
 
 // pieceSize is how much is copied or written at once.

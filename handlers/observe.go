@@ -24,20 +24,23 @@ func (s *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		rec := &record{id: requestID(r.Header.Get("X-Request-Id")), stall: s.Stall}
-		w.Header().Set("X-Request-Id", rec.id)
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		h := w.Header()
+		h.Set("X-Request-Id", rec.id)
+		h["X-Content-Type-Options"] = nosniff
 		out := &writer{ResponseWriter: w, record: rec, deadline: http.NewResponseController(w)}
 		defer func() { s.line(r, rec, time.Since(start)) }() // an aborted request has its line too
 		next.ServeHTTP(out, withRecord(r, rec))
 	})
 }
 
+var nosniff = []string{"nosniff"} // shared by all answers: nobody changes it
+
 // saneID is what a proxy in front may call a request. Anything else could forge
 // lines in somebody's log.
 var saneID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 func requestID(given string) string {
-	if saneID.MatchString(given) {
+	if given != "" && saneID.MatchString(given) {
 		return given
 	}
 	var b [16]byte

@@ -88,8 +88,8 @@ func mayChange(h http.Header, f Facts) bool {
 	if match := list(h, "If-Match"); match != "" {
 		return matches(match, f.ETag, strong)
 	}
-	since, err := http.ParseTime(h.Get("If-Unmodified-Since"))
-	return err != nil || f.LastModified.IsZero() || !seconds(f.LastModified).After(since)
+	since, ok := date(h, "If-Unmodified-Since")
+	return !ok || f.LastModified.IsZero() || !seconds(f.LastModified).After(since)
 }
 
 // hasNews is If-None-Match, and If-Modified-Since where there is none.
@@ -97,8 +97,18 @@ func hasNews(h http.Header, f Facts) bool {
 	if match := list(h, "If-None-Match"); match != "" {
 		return !matches(match, f.ETag, weak)
 	}
-	since, err := http.ParseTime(h.Get("If-Modified-Since"))
-	return err != nil || f.LastModified.IsZero() || seconds(f.LastModified).After(since)
+	since, ok := date(h, "If-Modified-Since")
+	return !ok || f.LastModified.IsZero() || seconds(f.LastModified).After(since)
+}
+
+// date reads a header that holds one; most requests have none.
+func date(h http.Header, name string) (time.Time, bool) {
+	text := h.Get(name)
+	if text == "" {
+		return time.Time{}, false
+	}
+	t, err := http.ParseTime(text)
+	return t, err == nil
 }
 
 // rangeHolds is If-Range: a strong tag or the exact date. The part that the
