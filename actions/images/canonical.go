@@ -54,7 +54,7 @@ func ParseCanonical(text string) (Spec, error) {
 	parts := strings.Split(text, "_")
 	ok := parts[0] == generation && len(text) < 300
 	for _, part := range parts[1:] {
-		ok = ok && part != "" && s.set(part[0], part[1:])
+		ok = ok && part != "" && set(&s, part[0], part[1:])
 	}
 	if !ok || s.Canonical() != text {
 		return Spec{}, fmt.Errorf("%w: not a canonical form of this version", ErrInvalidSpec)
@@ -63,7 +63,7 @@ func ParseCanonical(text string) (Spec, error) {
 }
 
 // set reads one member; nonsense may pass, since the result is compared with the text afterwards.
-func (s *Spec) set(key byte, value string) bool {
+func set(s *Spec, key byte, value string) bool {
 	numbers := parseNumbers(value)
 	first := 0.0
 	if len(numbers) > 0 {
@@ -95,12 +95,12 @@ func (s *Spec) set(key byte, value string) bool {
 	case 'q':
 		s.Quality = int(first)
 	default:
-		return s.setLook(key, value, first)
+		return setLook(s, key, value, first)
 	}
 	return true
 }
 
-func (s *Spec) setLook(key byte, value string, first float64) bool {
+func setLook(s *Spec, key byte, value string, first float64) bool {
 	switch key {
 	case 'b':
 		s.Blur = first
@@ -127,7 +127,7 @@ func (s *Spec) setLook(key byte, value string, first float64) bool {
 // parseNumbers reads numbers between dashes; nil if one is none.
 func parseNumbers(text string) []float64 {
 	var out []float64
-	for _, part := range strings.Split(text, "-") {
+	for part := range strings.SplitSeq(text, "-") {
 		v, err := strconv.ParseFloat(part, 64)
 		if err != nil || v < 0 || v > 1e9 {
 			return nil

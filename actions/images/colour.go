@@ -63,6 +63,7 @@ func (p *picture) toRGB() {
 		p.planes = []planes.Plane{p.planes[0], p.planes[0].Clone(), p.planes[0].Clone()}
 	case ycc:
 		p.pixelwise(yccToRGB)
+	default:
 	}
 	p.colours = rgb
 }

@@ -33,6 +33,7 @@ func Cost(info Info, s Spec) int64 {
 		return costFixed + result + pixels*costWebP
 	case GIF:
 		return costFixed + result*int64(max(1, info.Frames)) + pixels*(costPixels+int64(max(1, info.Frames)))
+	default:
 	}
 	return costFixed + result + pixels*costPixels
 }
@@ -44,8 +45,9 @@ func resultCost(f Format, pixels int64) int64 {
 		return 4<<20 + pixels*costResult*2
 	case AVIF:
 		return 96<<20 + pixels*costResult*6
+	default:
+		return pixels * costResult
 	}
-	return pixels * costResult
 }
 
 // progressiveCost is what the coefficients of a progressive JPEG take, chroma counted at full size.

@@ -26,6 +26,7 @@ func (p *picture) encode(f Format, quality int) ([]byte, error) {
 		return encodeAVIF(p.rgba(), quality)
 	case GIF:
 		return p.encodeGIF()
+	default:
 	}
 	return nil, fmt.Errorf("%w: format %q cannot be written", ErrInvalidSpec, f)
 }

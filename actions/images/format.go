@@ -30,8 +30,9 @@ func (f Format) Writable() bool {
 	switch f {
 	case Same, JPEG, PNG, GIF, WebP, AVIF:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // Readable reports whether this program can decode the format.

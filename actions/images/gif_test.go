@@ -11,11 +11,11 @@ import (
 	"hasura-storage/actions/images"
 )
 
-func gifOf(t testing.TB, b []byte) *gif.GIF {
-	t.Helper()
+func gifOf(tb testing.TB, b []byte) *gif.GIF {
+	tb.Helper()
 	g, err := gif.DecodeAll(bytes.NewReader(b))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return g
 }
@@ -43,8 +43,8 @@ func TestAnAnimationStaysOne(t *testing.T) {
 }
 
 // squares is an animation on a screen of 40x40: a red ground, then a green square that goes away by the given disposal, then a blue one elsewhere.
-func squares(t testing.TB, disposal byte) []byte {
-	t.Helper()
+func squares(tb testing.TB, disposal byte) []byte {
+	tb.Helper()
 	colours := color.Palette{color.NRGBA{}, rgba(255, 0, 0), rgba(0, 255, 0), rgba(0, 0, 255)}
 	frame := func(r image.Rectangle, c uint8) *image.Paletted {
 		m := image.NewPaletted(r, colours)
@@ -61,7 +61,7 @@ func squares(t testing.TB, disposal byte) []byte {
 	}
 	var b bytes.Buffer
 	if err := gif.EncodeAll(&b, g); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }

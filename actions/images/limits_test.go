@@ -98,7 +98,7 @@ func TestWhatIsRefusedAndWhy(t *testing.T) {
 		"quality below all":                 {spec: images.Spec{Quality: -1}, want: images.ErrInvalidSpec, says: "quality"},
 		"a sharpening that is not a number": {spec: images.Spec{Sharpen: nan()}, want: images.ErrInvalidSpec, says: "sharpen"},
 	} {
-		if c.src == nil && c.want == images.ErrInvalidSpec || c.src == nil && strings.HasPrefix(name, "a result") {
+		if c.src == nil && errors.Is(c.want, images.ErrInvalidSpec) || c.src == nil && strings.HasPrefix(name, "a result") {
 			c.src = sample(t, "photo_03mp.jpg")
 		}
 		if c.limits == (images.Limits{}) {

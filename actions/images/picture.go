@@ -127,8 +127,9 @@ func chromaStep(r image.YCbCrSubsampleRatio) (x, y int) {
 		return 4, 1
 	case image.YCbCrSubsampleRatio410:
 		return 4, 2
+	default:
+		return 1, 1
 	}
-	return 1, 1
 }
 
 // fromPixels reads pixels of four samples of the given number of bytes. straight tells that colours are not yet multiplied by alpha.

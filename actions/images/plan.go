@@ -53,6 +53,7 @@ func (s Spec) turn() planes.Turn {
 		t = t.Then(planes.Turn{Mirror: true, Quarters: 2})
 	case Both:
 		t = t.Then(planes.Turn{Quarters: 2})
+	default:
 	}
 	return t
 }
@@ -139,6 +140,7 @@ func (s Spec) anchor(info Info, p *plan) (x, y float64) {
 		y = 0
 	case South, SouthEast, SouthWest:
 		y = 1
+	default:
 	}
 	switch s.Gravity {
 	case West, NorthWest, SouthWest:
@@ -147,6 +149,7 @@ func (s Spec) anchor(info Info, p *plan) (x, y float64) {
 		x = 1
 	case Focal:
 		return s.focalAnchor(info, p)
+	default:
 	}
 	return x, y
 }

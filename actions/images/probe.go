@@ -27,10 +27,10 @@ type Info struct {
 }
 
 // stored returns the size before the orientation is applied.
-func (i Info) stored() (w, h int) { return i.turn().Size(i.Width, i.Height) }
+func (i *Info) stored() (w, h int) { return i.turn().Size(i.Width, i.Height) }
 
 // turn returns what makes the stored pixels upright.
-func (i Info) turn() planes.Turn { return orientations[i.Orientation&7] }
+func (i *Info) turn() planes.Turn { return orientations[i.Orientation&7] }
 
 // orientations are EXIF's; 8 stands at 0.
 var orientations = [8]planes.Turn{

@@ -69,9 +69,9 @@ func (p *profileParts) add(body []byte) {
 }
 
 // join returns the profile, nil if a part is missing.
-func (p profileParts) join() []byte {
+func (p *profileParts) join() []byte {
 	var out []byte
-	for _, part := range p {
+	for _, part := range *p {
 		if part == nil {
 			return nil
 		}

@@ -51,8 +51,8 @@ func pngWithProfile(file, profile []byte) []byte {
 	var body bytes.Buffer
 	body.WriteString("iCCPicc\x00\x00")
 	z := zlib.NewWriter(&body)
-	z.Write(profile)
-	z.Close()
+	_, _ = z.Write(profile) // to memory, which cannot fail
+	_ = z.Close()
 	out := append(make([]byte, 0, len(file)+body.Len()+12), file[:headerEnd]...)
 	out = binary.BigEndian.AppendUint32(out, uint32(body.Len()-4))
 	out = append(out, body.Bytes()...)

@@ -42,6 +42,7 @@ func profileOf(t *testing.T, res images.Result) []byte {
 		}
 		size := int(rest[0]) | int(rest[1])<<8 | int(rest[2])<<16
 		return rest[4 : 4+size]
+	default:
 	}
 	return nil
 }

@@ -16,20 +16,23 @@ import (
 )
 
 // upright is the picture that most samples were made of.
-func upright(t testing.TB) image.Image { return pngOf(t, sample(t, "rgb.png")) }
+func upright(tb testing.TB) image.Image {
+	tb.Helper()
+	return pngOf(tb, sample(tb, "rgb.png"))
+}
 
-func pngOf(t testing.TB, b []byte) image.Image {
-	t.Helper()
+func pngOf(tb testing.TB, b []byte) image.Image {
+	tb.Helper()
 	m, err := png.Decode(bytes.NewReader(b))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return m
 }
 
 // seen decodes a result as a browser would, straight from its bytes where the standard library can.
-func seen(t testing.TB, res images.Result) image.Image {
-	t.Helper()
+func seen(tb testing.TB, res images.Result) image.Image {
+	tb.Helper()
 	var m image.Image
 	var err error
 	switch res.Format {
@@ -40,10 +43,10 @@ func seen(t testing.TB, res images.Result) image.Image {
 	case images.PNG:
 		m, err = png.Decode(bytes.NewReader(res.Bytes))
 	default:
-		m = pngOf(t, transformed(t, res.Bytes, images.Spec{Format: images.PNG}).Bytes)
+		m = pngOf(tb, transformed(tb, res.Bytes, images.Spec{Format: images.PNG}).Bytes)
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return m
 }

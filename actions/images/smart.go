@@ -11,7 +11,7 @@ func (p *picture) interest(pl *plan) (x, y float64) {
 	rw, rh := seenSize(pl.turn, pl.region)
 	f := interestSide / max(rw, rh)
 	w, h := pl.turn.Inverse().Size(pixels(rw*f), pixels(rh*f))
-	var small []planes.Plane
+	small := make([]planes.Plane, 0, len(p.planes))
 	for i, c := range p.planes {
 		b := planes.Box{X: pl.region.X * p.scaleX[i], Y: pl.region.Y * p.scaleY[i], W: pl.region.W * p.scaleX[i], H: pl.region.H * p.scaleY[i]}
 		small = append(small, c.Resample(w, h, b, planes.Triangle()).Turned(pl.turn))
@@ -54,6 +54,7 @@ func saturation(small []planes.Plane, c colours, x, y int) float64 {
 	case rgb:
 		r, g, b := float64(small[0].Row(y)[x]), float64(small[1].Row(y)[x]), float64(small[2].Row(y)[x])
 		return max(r, g, b) - min(r, g, b)
+	default:
 	}
 	return abs(float64(small[1].Row(y)[x])-128) + abs(float64(small[2].Row(y)[x])-128)
 }

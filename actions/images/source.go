@@ -19,7 +19,7 @@ import (
 
 // source is a picture that passed the limits and waits to be decoded.
 type source struct {
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // a source lives for one call
 	src    []byte
 	info   Info
 	limits Limits

@@ -101,8 +101,9 @@ func (f Format) DefaultQuality() int {
 		return 80
 	case AVIF:
 		return 60
+	default:
+		return 0
 	}
-	return 0
 }
 
 // ParseColor reads "rgb", "rgba", "rrggbb" or "rrggbbaa" in hexadecimal, with or without "#", or one of "transparent", "white" and "black".
@@ -116,11 +117,11 @@ func ParseColor(s string) (color.NRGBA, error) {
 		s = "000"
 	}
 	if len(s) == 3 || len(s) == 4 {
-		wide := ""
-		for _, c := range s {
-			wide += string(c) + string(c)
+		wide := make([]byte, 0, 8)
+		for i := range len(s) {
+			wide = append(wide, s[i], s[i])
 		}
-		s = wide
+		s = string(wide)
 	}
 	if len(s) == 6 {
 		s += "ff"
@@ -164,6 +165,7 @@ func (s Spec) normalFrame() Spec {
 	switch s.Fit {
 	case Fill, Inside, Outside:
 		s.Gravity = ""
+	default:
 	}
 	if s.Fit == Contain && (s.Gravity == Smart || s.Gravity == Focal) || s.Gravity == Center || s.Gravity == Focal && s.Focal == nil {
 		s.Gravity = ""

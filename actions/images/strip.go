@@ -3,6 +3,7 @@ package images
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -91,7 +92,7 @@ func stripJPEG(src []byte, orientation int) ([]byte, error) {
 // jpegSegment takes the first segment off: its marker, and its length and body.
 func jpegSegment(p []byte) (marker byte, segment, rest []byte, err error) {
 	if p[0] != 0xff {
-		return 0, nil, nil, fmt.Errorf("a marker is missing")
+		return 0, nil, nil, errors.New("a marker is missing")
 	}
 	for len(p) > 0 && p[0] == 0xff { // any number of them may fill up
 		p = p[1:]
@@ -108,22 +109,22 @@ func jpegSegment(p []byte) (marker byte, segment, rest []byte, err error) {
 	}
 	n := int(binary.BigEndian.Uint16(p))
 	if n < 2 || marker == 0 {
-		return 0, nil, nil, fmt.Errorf("a segment has no sense")
+		return 0, nil, nil, errors.New("a segment has no sense")
 	}
 	if n > len(p) {
-		return 0, nil, nil, fmt.Errorf("a segment is longer than the file")
+		return 0, nil, nil, errors.New("a segment is longer than the file")
 	}
 	return marker, p[:n], p[n:], nil
 }
 
 // keepsJPEG reports whether a segment is of the picture. segment begins with its length.
 func keepsJPEG(marker byte, segment []byte) bool {
-	switch {
-	case marker == markerAPP0:
+	switch marker {
+	case markerAPP0:
 		return bytes.HasPrefix(segment[2:], []byte("JFIF\x00")) // its extension is a thumbnail
-	case marker == markerAPP2:
+	case markerAPP2:
 		return bytes.HasPrefix(segment[2:], []byte(iccTag))
-	case marker == markerAPPE:
+	case markerAPPE:
 		return bytes.HasPrefix(segment[2:], []byte("Adobe")) // tells how colours are meant
 	}
 	return (marker < markerAPP1 || marker > markerAPPF) && marker != markerCOM
@@ -166,7 +167,7 @@ func stripPNG(src []byte, orientation int) ([]byte, error) {
 		kind, end := string(p[4:8]), int64(binary.BigEndian.Uint32(p))+12
 		if end > int64(len(p)) {
 			if kind != "IDAT" && kind != "fdAT" {
-				return nil, damaged(PNG, fmt.Errorf("a chunk is longer than the file"))
+				return nil, damaged(PNG, errors.New("a chunk is longer than the file"))
 			}
 			end = int64(len(p))
 		}

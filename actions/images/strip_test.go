@@ -14,11 +14,11 @@ import (
 // private is what must not be left of a file.
 const private = "51.4778N 0.0015W"
 
-func testFile(t testing.TB, name string) []byte {
-	t.Helper()
+func testFile(tb testing.TB, name string) []byte {
+	tb.Helper()
 	content, err := os.ReadFile("testdata/" + name)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return content
 }

@@ -254,6 +254,7 @@ func (p *picture) samples(c color.NRGBA) [3]uint8 {
 			p.toRGB()
 			return [3]uint8{c.R, c.G, c.B}
 		}
+	default:
 	}
 	return [3]uint8{y, cb, cr}
 }

@@ -73,7 +73,7 @@ func kinds(t testing.TB) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []string
+	out := make([]string, 0, len(entries))
 	for _, e := range entries {
 		switch filepath.Ext(e.Name()) {
 		case ".jpg", ".png", ".webp", ".gif", ".avif":
@@ -122,6 +122,7 @@ func TestTheSmallSideIsNeverZero(t *testing.T) {
 
 // disc is a white disc on a transparent ground whose hidden colour is black.
 func disc(t *testing.T) []byte {
+	t.Helper()
 	m := image.NewNRGBA(image.Rect(0, 0, 200, 200))
 	for y := range 200 {
 		for x := range 200 {

@@ -59,7 +59,7 @@ const (
 )
 
 func extendedHeader(flags byte, w, h int) []byte {
-	out := []byte{flags, 0, 0, 0}
+	out := append(make([]byte, 0, 10), flags, 0, 0, 0)
 	for _, n := range []int{w - 1, h - 1} {
 		out = append(out, byte(n), byte(n>>8), byte(n>>16))
 	}

@@ -78,7 +78,7 @@ func work(how, spec string, files []string) {
 			out, err = ours(src, s)
 		}
 		if err == nil {
-			err = os.WriteFile(name+"."+how, out, 0o600)
+			err = os.WriteFile(name+"."+how, out, 0o600) //nolint:gosec // the parent names the file
 		}
 	}
 	if err != nil {
@@ -97,7 +97,7 @@ func table(samples string, rounds int, only string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	fmt.Println("| transform | ours: ms, MB | plain Go: ms, MB | libvips: ms, MB | ours / plain | ours / libvips | SSIM ours, libvips |")
 	fmt.Println("|---|---|---|---|---|---|---|")
 	for _, t := range tasks {

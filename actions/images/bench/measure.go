@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,13 +32,15 @@ func candidates() []candidate {
 	self, _ := os.Executable()
 	own := func(how string) candidate {
 		return candidate{how, func(t task, files []string) *exec.Cmd {
-			return exec.Command(self, append([]string{"-child", how, "-spec", t.spec()}, files...)...)
+			//nolint:gosec // this program itself
+			return exec.CommandContext(context.Background(), self, append([]string{"-child", how, "-spec", t.spec()}, files...)...)
 		}, func(_ task, file string) string { return file + "." + how }}
 	}
 	list := []candidate{own("ours"), own("plain")}
 	if vips, err := exec.LookPath("vipsthumbnail"); err == nil {
 		list = append(list, candidate{"libvips", func(t task, files []string) *exec.Cmd {
-			c := exec.Command(vips, append([]string{"-s", fmt.Sprintf("%dx", t.width), "-o", "%s.vips" + t.vipsSuffix()}, files...)...)
+			//nolint:gosec // found in PATH by its name
+			c := exec.CommandContext(context.Background(), vips, append([]string{"-s", fmt.Sprintf("%dx", t.width), "-o", "%s.vips" + t.vipsSuffix()}, files...)...)
 			c.Env = append(os.Environ(), "VIPS_CONCURRENCY=1")
 			return c
 		}, vipsResult})
@@ -55,6 +58,7 @@ func (t task) vipsSuffix() string {
 		return ".png"
 	case images.WebP:
 		return fmt.Sprintf(".webp[Q=%d]", t.quality)
+	default:
 	}
 	return fmt.Sprintf(".jpg[Q=%d]", t.quality)
 }
@@ -98,7 +102,7 @@ func (t task) copy(src, dir string) ([]string, error) {
 	var files []string
 	for i := range t.copies + 1 {
 		name := filepath.Join(dir, fmt.Sprintf("%d%s", i, filepath.Ext(src)))
-		if err := os.WriteFile(name, b, 0o600); err != nil {
+		if err := os.WriteFile(name, b, 0o600); err != nil { //nolint:gosec // in a folder made for it
 			return nil, err
 		}
 		files = append(files, name)
@@ -126,7 +130,10 @@ func run(c *exec.Cmd) (usage, error) {
 	if err := c.Run(); err != nil {
 		return usage{}, err
 	}
-	r := c.ProcessState.SysUsage().(*syscall.Rusage)
+	r, ok := c.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return usage{}, errors.New("this system does not say what a child used")
+	}
 	cpu := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	return usage{cpu: float64(cpu.Microseconds()) / 1000, rss: float64(r.Maxrss) / 1024}, nil
 }
@@ -164,7 +171,7 @@ func (t task) likeness(src, first string, list []candidate) string {
 			args = append(args, c.result(t, first))
 		}
 	}
-	out, _ := exec.Command(self, args...).Output()
+	out, _ := exec.CommandContext(context.Background(), self, args...).Output() //nolint:gosec // this program itself
 	return string(out)
 }
 
@@ -172,7 +179,7 @@ func (u usage) time() float64   { return u.cpu }
 func (u usage) memory() float64 { return u.rss }
 
 func median(list []usage, of func(usage) float64) float64 {
-	var v []float64
+	v := make([]float64, 0, len(list))
 	for _, u := range list {
 		v = append(v, of(u))
 	}

@@ -69,8 +69,8 @@ func (e *encoder) tables(quality, channels int) {
 // frame writes the frame and scan headers.
 func (e *encoder) frame(channels []planes.Plane) {
 	n := byte(len(channels))
-	frame := []byte{8, byte(channels[0].H >> 8), byte(channels[0].H), byte(channels[0].W >> 8), byte(channels[0].W), n}
-	scan := []byte{n}
+	frame := append(make([]byte, 0, 15), 8, byte(channels[0].H>>8), byte(channels[0].H), byte(channels[0].W>>8), byte(channels[0].W), n)
+	scan := append(make([]byte, 0, 10), n)
 	for i := range n {
 		sampling, table := byte(0x11), min(i, 1)
 		if i == 0 && n > 1 {

@@ -9,6 +9,8 @@ var zigzag = [64]uint8{
 }
 
 // The tables of ITU-T T.81, annex K, in the order of transmission.
+//
+//nolint:dupl // tables look alike
 var (
 	lumaQuant = [64]byte{
 		16, 11, 12, 14, 12, 10, 16, 14, 13, 14, 18, 17, 16, 19, 24, 40,

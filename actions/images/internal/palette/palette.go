@@ -126,7 +126,7 @@ func (g group) mean() color.NRGBA {
 	return color.NRGBA{R: uint8(sum[0] / total), G: uint8(sum[1] / total), B: uint8(sum[2] / total), A: 255}
 }
 
-// Apply paints m with the given colours, at most 256, the last of which stands for transparent pixels if it is transparent. What a pixel is off by is
+// Apply paints m with the given colours, at most 256 as Of returns them, the last of which stands for transparent pixels if it is transparent. What a pixel is off by is
 // handed on to its neighbours (Floyd and Steinberg), at three quarters, which keeps flat areas quiet.
 func Apply(m *image.NRGBA, colours color.Palette) *image.Paletted {
 	r := m.Rect
@@ -149,8 +149,8 @@ type dither struct {
 func newDither(p color.Palette, width int) *dither {
 	d := &dither{clear: -1, near: map[[3]uint8]uint8{}, this: make([][3]int, width+2), nxt: make([][3]int, width+2)}
 	for i, c := range p {
-		n := color.NRGBAModel.Convert(c).(color.NRGBA)
-		if n.A == 0 {
+		n, ok := c.(color.NRGBA)
+		if !ok || n.A == 0 {
 			d.clear = i
 			break
 		}

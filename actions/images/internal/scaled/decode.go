@@ -58,7 +58,7 @@ type component struct {
 }
 
 type decoder struct {
-	ctx           context.Context
+	ctx           context.Context //nolint:containedctx // a decoder lives for one call
 	opt           Options
 	seg           *Segments
 	width, height int

@@ -1,5 +1,7 @@
 package scaled
 
+import "slices"
+
 // scanParams are what a SOS segment says: the band of coefficients and the bits of them that the scan carries.
 type scanParams struct {
 	comps      []*component
@@ -16,11 +18,13 @@ func (d *decoder) scan(p []byte) error {
 	if err := d.checkColours(); err != nil {
 		return err
 	}
-	visit, err := d.visitor(&s)
-	if err != nil || visit == nil {
+	if err := d.prepare(&s); err != nil {
 		return err
 	}
-	return d.units(&s, visit)
+	if visit := d.visitor(&s); visit != nil {
+		return d.units(&s, visit)
+	}
+	return nil
 }
 
 func (d *decoder) scanHeader(p []byte) (s scanParams, err error) {
@@ -31,13 +35,8 @@ func (d *decoder) scanHeader(p []byte) (s scanParams, err error) {
 	for i := range n {
 		c := d.byID(p[1+2*i])
 		td, ta := p[2+2*i]>>4, p[2+2*i]&15
-		if c == nil || td > 3 || ta > 3 {
+		if c == nil || td > 3 || ta > 3 || slices.Contains(s.comps, c) {
 			return s, ErrDamaged
-		}
-		for _, other := range s.comps {
-			if other == c {
-				return s, ErrDamaged
-			}
 		}
 		c.stream.dc, c.stream.ac = d.dc[td], d.ac[ta]
 		s.comps = append(s.comps, c)
@@ -70,36 +69,39 @@ func (d *decoder) byID(id byte) *component {
 	return nil
 }
 
-// visitor returns what is to be done with each block of a scan; nil if nothing.
-func (d *decoder) visitor(s *scanParams) (func(c *component, bx, by int) bool, error) {
+// prepare gives the components their tables.
+func (d *decoder) prepare(s *scanParams) error {
 	for _, c := range s.comps {
 		c.seen = c.seen || s.start == 0
 		if c.stream.dc == nil && s.start == 0 && s.high == 0 || c.stream.ac == nil && s.end > 0 {
-			return nil, ErrDamaged
+			return ErrDamaged
 		}
 		if c.quant = d.quant[c.table]; c.quant == nil {
-			return nil, ErrDamaged
+			return ErrDamaged
 		}
 		c.stream.quant = c.quant
+		if !d.progressive && c.stream.need < 64 {
+			c.stream.skip = c.stream.ac.skips()
+		}
 	}
+	return nil
+}
+
+// visitor returns what is to be done with each block of a scan; nil if nothing.
+func (d *decoder) visitor(s *scanParams) func(c *component, bx, by int) bool {
 	switch {
 	case !d.progressive:
-		for _, c := range s.comps {
-			if c.stream.need < 64 {
-				c.stream.skip = c.stream.ac.skips()
-			}
-		}
-		return d.sequential, nil
+		return d.sequential
 	case s.start == 0 && s.high == 0:
-		return func(c *component, bx, by int) bool { return d.firstDC(c, bx, by, s.low) }, nil
+		return func(c *component, bx, by int) bool { return d.firstDC(c, bx, by, s.low) }
 	case s.start == 0:
-		return func(c *component, bx, by int) bool { return d.refineDC(c, bx, by, s.low) }, nil
+		return func(c *component, bx, by int) bool { return d.refineDC(c, bx, by, s.low) }
 	case s.comps[0].stream.need == 1:
-		return nil, nil
+		return nil
 	case s.high == 0:
-		return func(c *component, bx, by int) bool { return d.firstAC(c, bx, by, s) }, nil
+		return func(c *component, bx, by int) bool { return d.firstAC(c, bx, by, s) }
 	}
-	return func(c *component, bx, by int) bool { return d.refineAC(c, bx, by, s) }, nil
+	return func(c *component, bx, by int) bool { return d.refineAC(c, bx, by, s) }
 }
 
 // sequential reads a block and writes its samples.
