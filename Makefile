@@ -4,6 +4,10 @@ SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DEFAULT_GOAL := help
 
+# The version comes from git below; asking git again for each build fails where the
+# checkout belongs to another user.
+export GOFLAGS += -buildvcs=false
+
 # The codecs for WebP and AVIF would load system libraries if they found them;
 # this tag leaves only what is compiled in, so that every machine has the same bytes.
 TAGS    := nodynamic
