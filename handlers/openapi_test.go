@@ -17,6 +17,7 @@ import (
 
 func TestOpenAPIDescribesTheRoutes(t *testing.T) {
 	o := options()
+	o.Receiver = &actions.Storage{}
 	o.Files = &actions.Storage{} // routes are listed, none is called
 	h := handlers.New(&stub{}, o)
 	w := httptest.NewRecorder()
