@@ -48,9 +48,12 @@ func up(t *testing.T, source string) (int, error) {
 
 func TestUp(t *testing.T) {
 	for sentence, prepare := range map[string]func(*testing.T) string{
-		"an empty database gets the schema":               func(t *testing.T) string { return pgtest.Database(t) },
-		"a database of hasura-storage's is adopted":       former,
-		"a pooler's and golang-migrate's words are taken": func(t *testing.T) string { return pgtest.Database(t) + " search_path=storage x-lock-retry=3" },
+		"an empty database gets the schema":         func(t *testing.T) string { t.Helper(); return pgtest.Database(t) },
+		"a database of hasura-storage's is adopted": former,
+		"a pooler's and golang-migrate's words are taken": func(t *testing.T) string {
+			t.Helper()
+			return pgtest.Database(t) + " search_path=storage x-lock-retry=3"
+		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			source := prepare(t)

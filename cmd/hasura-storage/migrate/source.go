@@ -56,12 +56,10 @@ var passingCodes = map[string]bool{
 // connection from being made is passing: while a whole deployment comes up,
 // even the role and the database may be made later than this program starts.
 func passing(err error) bool {
-	var unreachable *unreachableError
-	if errors.As(err, &unreachable) {
+	if _, ok := errors.AsType[*unreachableError](err); ok {
 		return true
 	}
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return passingCodes[refused.Code] || passingCodes[refused.Code[:min(2, len(refused.Code))]]
 	}
 	return pgconn.SafeToRetry(err) || brokenOff(err)

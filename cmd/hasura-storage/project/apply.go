@@ -91,7 +91,7 @@ func Diff(ctx context.Context, o Options) (Plan, error) {
 // applier is one call of Apply or Diff.
 type applier struct {
 	Options
-	want     wanted
+	want     *wanted
 	client   *client
 	reloaded bool
 	report   Report
@@ -200,7 +200,7 @@ func (a *applier) services(ctx context.Context) error {
 	}
 	a.report.Missing = ""
 	err = a.client.all(ctx, plan.Services, version)
-	if refused := (*refusal)(nil); errors.As(err, &refused) {
+	if _, refused := errors.AsType[*refusal](err); refused {
 		a.report.Missing = missing(err.Error())
 		return nil
 	}
@@ -266,8 +266,8 @@ func (c complaint) about(object string) bool {
 }
 
 // about picks the complaints about what is ours.
-func (w wanted) about(complaints []complaint) []string {
-	var objects []string
+func (w *wanted) about(complaints []complaint) []string {
+	objects := make([]string, 0, len(w.tables)+len(w.actions)+len(w.crons))
 	for _, table := range w.tables {
 		objects = append(objects, tableName(table["table"]))
 		objects = append(objects, names(table.list("event_triggers"))...)

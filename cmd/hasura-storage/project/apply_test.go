@@ -393,7 +393,7 @@ func TestRefusals(t *testing.T) {
 		change func(*project.Options)
 		want   string
 	}{
-		"a database that Hasura does not have":    {func(o *project.Options) { o.Source = "other" }, "Hasura has no database named other, only: default; HASURA_DB_NAME says which to use"},
+		"a database that Hasura does not have":    {func(o *project.Options) { o.Source = "other" }, "there is no database named other in Hasura, only: default; HASURA_DB_NAME says which to use"},
 		"a wrong secret":                          {func(o *project.Options) { o.AdminSecret = "no" }, "admin secret refused"},
 		"nobody there":                            {func(o *project.Options) { o.Endpoint = "http://127.0.0.1:1" }, "connection refused"},
 		"another program":                         {func(o *project.Options) { o.Endpoint = h.url + "/console" }, "answers 404"},

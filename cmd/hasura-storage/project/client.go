@@ -35,8 +35,8 @@ func newClient(endpoint, secret string) (*client, error) {
 	}
 	root := strings.TrimSuffix(strings.TrimRight(endpoint, "/"), "/graphql")
 	root = strings.TrimSuffix(strings.TrimRight(root, "/"), "/v1")
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	return &client{url: root + "/v1/metadata", secret: secret, http: &http.Client{Transport: transport, Timeout: requestTime}}, nil
+	own := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: requestTime}
+	return &client{url: root + "/v1/metadata", secret: secret, http: &http.Client{Transport: own, Timeout: requestTime}}, nil
 }
 
 func (c *client) close() { c.http.CloseIdleConnections() }
@@ -52,7 +52,7 @@ type refusal struct {
 func (r *refusal) Error() string { return fmt.Sprintf("%s (%s)", r.Message, r.Code) }
 
 // errPassing is in every error that another try may not meet.
-var errPassing = errors.New("Hasura is not ready")
+var errPassing = errors.New("not ready")
 
 // errConflict says that somebody else changed the metadata meanwhile.
 var errConflict = errors.New("the metadata changed meanwhile")
@@ -84,7 +84,7 @@ func (c *client) send(ctx context.Context, command document, into any) error {
 		return notReady("%v", err)
 	}
 	if len(text) > maxAnswer {
-		return fmt.Errorf("Hasura's answer is larger than %d bytes", maxAnswer)
+		return fmt.Errorf("the answer of Hasura is larger than %d bytes", maxAnswer)
 	}
 	return c.read(answer.StatusCode, text, into)
 }
@@ -160,8 +160,7 @@ func (c *client) all(ctx context.Context, changes []Change, version json.Number)
 		commands = append(commands, change.command)
 	}
 	err := c.send(ctx, document{"type": "bulk", "resource_version": version, "args": commands}, nil)
-	var refused *refusal
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*refusal](err); ok {
 		if i, ok := refused.index(); ok && i < len(changes) {
 			return fmt.Errorf("%s: %w", changes[i].Says, err)
 		}

@@ -44,18 +44,18 @@ func (p Plan) String() string {
 
 // planner compares.
 type planner struct {
-	want    wanted
+	want    *wanted
 	starter bool
 	plan    Plan
 }
 
 // compare plans the way from have, a whole exported metadata, to the project.
 // It fails where have has no source of the name.
-func (w wanted) compare(have document, starter bool) (Plan, error) {
+func (w *wanted) compare(have document, starter bool) (Plan, error) {
 	p := &planner{want: w, starter: starter}
 	source, ok := named(have.list("sources"), w.source)
 	if !ok {
-		return Plan{}, fmt.Errorf("Hasura has no database named %s, only: %s; HASURA_DB_NAME says which to use", w.source, strings.Join(names(have.list("sources")), ", "))
+		return Plan{}, fmt.Errorf("there is no database named %s in Hasura, only: %s; HASURA_DB_NAME says which to use", w.source, strings.Join(names(have.list("sources")), ", "))
 	}
 	p.source(source)
 	p.types(have.sub("custom_types"))
@@ -87,7 +87,7 @@ func (p *planner) pg(command string, table document, args document) document {
 	return document{"type": "pg_" + command, "args": args.with(document{"source": p.want.source, "table": table["table"]})}
 }
 
-func (p *planner) remark(format string, args ...any) {
+func (p *planner) remarkf(format string, args ...any) {
 	p.plan.Remarks = append(p.plan.Remarks, fmt.Sprintf(format, args...))
 }
 

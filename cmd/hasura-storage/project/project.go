@@ -38,15 +38,15 @@ type wanted struct {
 // load reads the project for the source of that name, with the starter's
 // permissions if they are asked for. It fails only if the project was put
 // together wrongly.
-func load(source string, starter bool) (wanted, error) {
+func load(source string, starter bool) (*wanted, error) {
 	files := metadata.Project()
 	if starter {
 		var err error
 		if files, err = metadata.WithStarter(); err != nil {
-			return wanted{}, err
+			return nil, err
 		}
 	}
-	w := wanted{source: source}
+	w := &wanted{source: source}
 	err := errors.Join(w.loadTables(files), w.loadActions(files), w.loadCrons(files))
 	if err != nil {
 		err = fmt.Errorf("the Hasura project of this program: %w", err)

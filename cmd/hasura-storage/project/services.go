@@ -112,7 +112,7 @@ func (p *planner) event(table, want, source document) {
 	for _, other := range source.list("tables") {
 		trigger, ok := named(other.list("event_triggers"), name)
 		if ok && tableName(other["table"]) != on {
-			p.remark("the event trigger %s is on %s, not on %s: it has another meaning", name, tableName(other["table"]), on)
+			p.remarkf("the event trigger %s is on %s, not on %s: it has another meaning", name, tableName(other["table"]), on)
 			return
 		}
 		if ok {

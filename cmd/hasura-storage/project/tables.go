@@ -19,7 +19,7 @@ var ours = map[string][]string{
 // any of them, and permissions at last.
 func (p *planner) source(have document) {
 	if renaming := have.sub("customization"); len(renaming.sub("root_fields")) > 0 || len(renaming.sub("type_names")) > 0 {
-		p.remark("the database %s renames all its fields: the service asks for files, not for a field with a prefix", p.want.source)
+		p.remarkf("the database %s renames all its fields: the service asks for files, not for a field with a prefix", p.want.source)
 	}
 	tracked := map[string]document{}
 	for _, table := range have.list("tables") {
@@ -94,7 +94,7 @@ func (p *planner) compareNames(want, have document) {
 	table, config := tableName(want["table"]), want.sub("configuration")
 	if config == nil {
 		if len(have.sub("custom_root_fields")) > 0 || have.text("custom_name") != "" {
-			p.remark("%s has names of its own; the service asks for Hasura's default names", table)
+			p.remarkf("%s has names of its own; the service asks for Hasura's default names", table)
 		}
 		return
 	}
@@ -116,7 +116,7 @@ func (p *planner) compareNames(want, have document) {
 		differs("the column "+column, cmp.Or(name, column), columnName(config, column))
 	}
 	if differ != nil {
-		p.remark("%s has other names than the service asks for: %s", table, strings.Join(differ, "; "))
+		p.remarkf("%s has other names than the service asks for: %s", table, strings.Join(differ, "; "))
 	}
 }
 
@@ -158,7 +158,7 @@ func (p *planner) relationship(kind string, table, have, want document) {
 	case !ok:
 		p.addTable("add the relationship "+name, p.pg("create_"+kind+"_relationship", table, want.only("name", "using")))
 	case want.sub("using").sub("manual_configuration") != nil && !covers(existing["using"], want["using"]):
-		p.remark("the relationship %s leads elsewhere than the service expects: rename it, then start again", name)
+		p.remarkf("the relationship %s leads elsewhere than the service expects: rename it, then start again", name)
 	}
 }
 
@@ -168,7 +168,7 @@ func (p *planner) permissions(table document, tracked map[string]document) {
 	for _, kind := range []string{"insert", "select", "update", "delete"} {
 		for _, permission := range table.list(kind + "_permissions") {
 			if tracked[name] != nil {
-				p.remark("%s was tracked already: it gets no permission to begin with", name)
+				p.remarkf("%s was tracked already: it gets no permission to begin with", name)
 				return
 			}
 			says := fmt.Sprintf("let the role %s %s %s", permission.text("role"), kind, name)

@@ -17,16 +17,18 @@ const preparePatience = 5 * time.Minute
 
 // prepare does what the environment asks for before there is anything to
 // serve: the database's schema first, since Hasura can only track tables that
-// are there.
+// are there. Being told to stop meanwhile is no error.
 func (c *config) prepare(ctx context.Context, log *zap.Logger) error {
 	migrated, err := c.migrateDatabase(ctx, log)
 	if err != nil {
-		return fmt.Errorf("POSTGRES_MIGRATIONS: %w", err)
+		err = fmt.Errorf("POSTGRES_MIGRATIONS: %w", err)
+	} else if err = c.applyProject(ctx, log, migrated); err != nil {
+		err = fmt.Errorf("HASURA_METADATA: %w", err)
 	}
-	if err := c.applyProject(ctx, log, migrated); err != nil {
-		return fmt.Errorf("HASURA_METADATA: %w", err)
+	if ctx.Err() != nil {
+		err = nil
 	}
-	return nil
+	return err
 }
 
 // migrateDatabase reports whether there was anything to change.

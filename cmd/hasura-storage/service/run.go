@@ -49,10 +49,7 @@ func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr
 	if err != nil {
 		return err
 	}
-	if err := c.prepare(ctx, log); err != nil {
-		if ctx.Err() != nil {
-			return nil // told to stop meanwhile
-		}
+	if err := c.prepare(ctx, log); err != nil || ctx.Err() != nil {
 		return err
 	}
 	service := newSwept(storage, time.Now()).every(c.sweepCheck, c.sweepPatience)

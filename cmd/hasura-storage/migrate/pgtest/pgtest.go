@@ -47,7 +47,7 @@ var start = sync.OnceValues(func() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", dir+"/data", "-A", "trust", "-U", "postgres", "--no-sync")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", dir+"/data", "-A", "trust", "-U", "postgres", "--no-sync") //nolint:gosec // a program that was found
 	initdb.SysProcAttr, initdb.Dir = who, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
@@ -61,7 +61,7 @@ func launch(program, dir string, who *syscall.SysProcAttr) (*server, error) {
 		return nil, err
 	}
 	defer read.Close()
-	cmd := exec.Command("sh", "-c", supervised, program, dir, "-D", dir+"/data", "-k", dir, "-h", "", "-F")
+	cmd := exec.Command("sh", "-c", supervised, program, dir, "-D", dir+"/data", "-k", dir, "-h", "", "-F") //nolint:gosec // as above
 	cmd.SysProcAttr, cmd.Dir, cmd.Stdin = who, "/", read
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	}
 	uid, errUser := strconv.ParseUint(nobody.Uid, 10, 32)
 	gid, errGroup := strconv.ParseUint(nobody.Gid, 10, 32)
-	if err := errors.Join(errUser, errGroup, os.Chown(dir, int(uid), int(gid))); err != nil { //nolint:gosec // 32 bits
+	if err := errors.Join(errUser, errGroup, os.Chown(dir, int(uid), int(gid))); err != nil {
 		return nil, err
 	}
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
@@ -110,7 +110,7 @@ func (s *server) await() (err error) {
 			return conn.Close(context.Background())
 		}
 	}
-	return fmt.Errorf("Postgres did not start: %w", err)
+	return fmt.Errorf("the test's Postgres did not start: %w", err)
 }
 
 func (s *server) source(database string) string {
@@ -119,34 +119,34 @@ func (s *server) source(database string) string {
 
 // Database returns the connection string of a new, empty database, owned by a
 // superuser. Without Postgres the test is skipped.
-func Database(t testing.TB) string {
-	t.Helper()
+func Database(tb testing.TB) string {
+	tb.Helper()
 	s, err := start()
 	if errors.Is(err, errAbsent) {
-		t.Skip(err)
+		tb.Skip(err)
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	name := fmt.Sprintf("d%d", databases.Add(1))
-	Exec(t, s.source("postgres"), "create database "+name)
+	Exec(tb, s.source("postgres"), "create database "+name)
 	return s.source(name)
 }
 
 // Exec runs statements on a database.
-func Exec(t testing.TB, source, statements string) {
-	t.Helper()
-	ask(t, source, func(ctx context.Context, conn *pgx.Conn) error {
+func Exec(tb testing.TB, source, statements string) {
+	tb.Helper()
+	ask(tb, source, func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, statements)
 		return err
 	})
 }
 
 // Text returns the one value that query answers, as text; null is "".
-func Text(t testing.TB, source, query string) string {
-	t.Helper()
+func Text(tb testing.TB, source, query string) string {
+	tb.Helper()
 	var text *string
-	ask(t, source, func(ctx context.Context, conn *pgx.Conn) error {
+	ask(tb, source, func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, "select ("+query+")::text").Scan(&text)
 	})
 	if text == nil {
@@ -155,15 +155,15 @@ func Text(t testing.TB, source, query string) string {
 	return *text
 }
 
-func ask(t testing.TB, source string, work func(context.Context, *pgx.Conn) error) {
-	t.Helper()
+func ask(tb testing.TB, source string, work func(context.Context, *pgx.Conn) error) {
+	tb.Helper()
 	ctx := context.Background() // also in clean-ups
 	conn, err := pgx.Connect(ctx, source)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	if err := work(ctx, conn); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
