@@ -208,3 +208,46 @@ func TestFilesThatAreTooLargeToScan(t *testing.T) {
 		t.Errorf("with SkipLarge: %v", err)
 	}
 }
+
+func TestAVirusIsRecordedOnceWhateverIsLost(t *testing.T) {
+	server := clamdtest.Start(t, 2<<20)
+	for name, tc := range map[string]struct {
+		fault faults.Fault
+		what  func(*stack, actions.Upload)
+	}{
+		"the request is lost": {faults.Drop, nil},
+		"the answer is lost":  {faults.Cut, nil},
+		"a gateway answers":   {faults.Page, nil},
+		"it is sent twice":    {faults.Double, nil},
+		"the file is deleted now": {faults.None, func(s *stack, u actions.Upload) {
+			s.graphql(nil, `mutation($id: uuid!) { deleteFile(id: $id) { id } }`, map[string]any{"id": u.FileID})
+		}},
+		"the upload is aborted now": {faults.None, func(s *stack, u actions.Upload) {
+			if _, err := s.instance().AbortUpload(s.t.Context(), user(), actions.AbortUpload{UploadID: u.UploadID}); err != nil {
+				s.t.Error(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scanned(t, actions.Antivirus{Server: server})
+			owner, eicar := user(), clamdtest.Eicar()
+			ticket := s.sent(owner, s.create(owner, actions.CreateUpload{Name: "bad.txt", Size: graphql.Bigint(len(eicar))}), eicar)
+			s.hasura.Set(onceAt("CloseInfected", tc.fault, func() {
+				if tc.what != nil {
+					tc.what(s, ticket)
+				}
+			}))
+			if err := s.complete(owner, ticket); code(err) != actions.VirusFound {
+				t.Errorf("complete: %v", err)
+			}
+			s.sweep(2 * time.Minute)
+			s.sweep(4 * time.Hour)
+			if found := s.viruses(); len(found) != 1 || found[0]["fileId"] != nil {
+				t.Errorf("recorded: %v", found)
+			}
+			if uploads, files := s.counted(); uploads != 0 || files != 0 || len(s.keys()) != 0 {
+				t.Errorf("left: %d uploads, %d files, %v", uploads, files, s.keys())
+			}
+		})
+	}
+}
