@@ -17,7 +17,7 @@ import (
 // manyItems makes rows with predictable ids.
 func manyItems(b *testing.B, s *localhasura.Server, n int) []string {
 	b.Helper()
-	var ids, rows []string
+	ids, rows := make([]string, 0, n), make([]string, 0, n)
 	for i := range n {
 		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
 		ids = append(ids, id)
@@ -30,12 +30,13 @@ func manyItems(b *testing.B, s *localhasura.Server, n int) []string {
 }
 
 func benchmark(b *testing.B, query string, variables func(ids []string, i int) map[string]any) {
+	b.Helper()
 	s := open(b, os.DirFS("testdata/fixtures/blog"), func(name string) string {
 		return map[string]string{"HASURA_GRAPHQL_ADMIN_SECRET": secret}[name]
 	})
 	ids := manyItems(b, s, 1000)
-	var bodies [][]byte
-	for i := range 50 {
+	bodies := make([][]byte, 0, 50)
+	for i := range cap(bodies) {
 		bodies = append(bodies, []byte(jsonOf(map[string]any{"query": query, "variables": variables(ids, i*17%1000)})))
 	}
 	b.ReportAllocs()

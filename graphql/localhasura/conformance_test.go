@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -141,14 +142,13 @@ func (a webhookAnswer) write(w http.ResponseWriter) {
 }
 
 func runConformance(t *testing.T, c conformance) {
+	t.Helper()
 	hook := &webhook{answers: c.Webhook}
 	hooks := httptest.NewServer(hook)
 	t.Cleanup(hooks.Close)
 	fixture := os.DirFS(filepath.Join("testdata/fixtures", c.Fixture))
 	env := map[string]string{"HASURA_GRAPHQL_ADMIN_SECRET": secret, "WEBHOOK": hooks.URL}
-	for name, value := range c.Env {
-		env[name] = value
-	}
+	maps.Copy(env, c.Env)
 	s := open(t, fixture, func(name string) string { return env[name] })
 	if c.SQL != "" {
 		if err := s.Exec(t.Context(), c.SQL); err != nil {

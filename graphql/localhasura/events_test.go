@@ -130,7 +130,7 @@ func TestPendingEventsSurviveARestart(t *testing.T) {
 	fixture := os.DirFS("testdata/fixtures/events")
 	env := map[string]string{"HASURA_GRAPHQL_ADMIN_SECRET": secret, "WEBHOOK": server.URL, "SECRET": "s3cret"}
 	config := localhasura.Config{
-		Metadata: sub(t, fixture, "metadata"), Schema: read(t, fixture, "schema.sql") + read(t, fixture, "seed.sql"),
+		Metadata: metadataOf(t, fixture), Schema: read(t, fixture, "schema.sql") + read(t, fixture, "seed.sql"),
 		Dir: t.TempDir(), Env: func(name string) string { return env[name] },
 	}
 	for start := range 2 {

@@ -147,7 +147,7 @@ func (e *execution) transaction(ctx context.Context, selections []*document.Sele
 // write runs fn in a transaction that carries the session's variables.
 func (e *execution) write(ctx context.Context, fn func(*mutate.Runner) (string, *qerr.Error)) (string, *qerr.Error) {
 	var text string
-	err := e.server.db.Write(ctx, jsonText(e.session.Vars), func(tx *store.Tx) error {
+	err := e.server.db.Write(ctx, string(encode(e.session.Vars)), func(tx *store.Tx) error {
 		var refused *qerr.Error
 		if text, refused = fn(&mutate.Runner{Tx: tx, Session: e.as(), Catalog: e.state.model.Catalog, Flush: e.server.triggers.Flush}); refused != nil {
 			return refused
@@ -158,8 +158,7 @@ func (e *execution) write(ctx context.Context, fn func(*mutate.Runner) (string, 
 		e.server.triggers.Wake()
 		return text, nil
 	}
-	var refused *qerr.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*qerr.Error](err); ok {
 		return "", refused
 	}
 	return "", pgerror.Read(err, e.state.model.Catalog, nil).Error("$")

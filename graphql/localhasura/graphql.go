@@ -3,6 +3,7 @@ package localhasura
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (s *Server) graphQL(keepStatus bool) http.HandlerFunc {
 		case refused != nil:
 			a.fail(refused)
 		default:
-			a.answer(session, parsed)
+			a.answer(r.Context(), session, parsed)
 		}
 	}
 }
@@ -123,12 +124,12 @@ type answering struct {
 	internal   bool // the reader may see errors' internal parts
 }
 
-func (a answering) answer(session auth.Session, b batch) {
+func (a answering) answer(ctx context.Context, session auth.Session, b batch) {
 	state := a.server.state.Load()
 	var answers []string
 	for _, req := range b.requests {
 		e := &execution{server: a.server, state: state, session: session, request: req, headers: a.r.Header, host: a.r.Host}
-		data, err := e.run(a.r.Context())
+		data, err := e.run(ctx)
 		for _, cookie := range e.cookies {
 			a.w.Header().Add("Set-Cookie", cookie)
 		}
@@ -157,7 +158,7 @@ func (a answering) fail(err *qerr.Error) {
 	}
 	a.w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	a.w.WriteHeader(status)
-	_, _ = a.w.Write(err.GraphQL(a.internal)) // the client may be gone
+	_, _ = a.w.Write(err.GraphQL(a.internal)) //nolint:gosec // JSON, and said to be; the client may be gone
 }
 
 // minGzip is the size from which Hasura compresses answers.

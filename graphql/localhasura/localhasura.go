@@ -10,7 +10,6 @@ package localhasura
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -162,9 +161,4 @@ func (s *Server) Exec(ctx context.Context, script string) error {
 // Query reads one text by SQL, for assertions of tests; SQL null is "null".
 func (s *Server) Query(ctx context.Context, query string, args ...any) (string, error) {
 	return s.db.Text(ctx, query, args)
-}
-
-func jsonText(v any) string {
-	raw, _ := json.Marshal(v) // maps of strings cannot fail
-	return string(raw)
 }

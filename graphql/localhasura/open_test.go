@@ -11,40 +11,41 @@ import (
 
 // open starts a local Hasura on a fixture: its metadata folder, schema.sql and
 // the rows of seed.sql.
-func open(t testing.TB, fixture fs.FS, env func(string) string) *localhasura.Server {
-	t.Helper()
+func open(tb testing.TB, fixture fs.FS, env func(string) string) *localhasura.Server {
+	tb.Helper()
 	md, err := fs.Sub(fixture, "metadata")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	s, err := localhasura.Open(t.Context(), localhasura.Config{
-		Metadata: md, Schema: read(t, fixture, "schema.sql") + read(t, fixture, "seed.sql"), Env: env, EventInterval: 50 * time.Millisecond,
+	s, err := localhasura.Open(tb.Context(), localhasura.Config{
+		Metadata: md, Schema: read(tb, fixture, "schema.sql") + read(tb, fixture, "seed.sql"), Env: env, EventInterval: 50 * time.Millisecond,
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s
 }
 
-func read(t testing.TB, files fs.FS, name string) string {
-	t.Helper()
+func read(tb testing.TB, files fs.FS, name string) string {
+	tb.Helper()
 	raw, err := fs.ReadFile(files, name)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return string(raw)
 }
 
-func sub(t testing.TB, files fs.FS, dir string) fs.FS {
-	t.Helper()
-	inner, err := fs.Sub(files, dir)
+// metadataOf is the metadata folder of a project.
+func metadataOf(tb testing.TB, files fs.FS) fs.FS {
+	tb.Helper()
+	inner, err := fs.Sub(files, "metadata")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return inner
 }

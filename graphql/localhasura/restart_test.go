@@ -20,7 +20,7 @@ func smallProject(version, table string) fstest.MapFS {
 func start(t *testing.T, dir, schema string, files fstest.MapFS) *localhasura.Server {
 	t.Helper()
 	s, err := localhasura.Open(t.Context(), localhasura.Config{
-		Metadata: sub(t, files, "metadata"), Migrations: files, Schema: schema, Dir: dir, Env: func(string) string { return "" }})
+		Metadata: metadataOf(t, files), Migrations: files, Schema: schema, Dir: dir, Env: func(string) string { return "" }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"a migration without a number":  {config: localhasura.Config{Migrations: fstest.MapFS{"migrations/default/x_y/up.sqlite.sql": {}}}, want: "x_y"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.config.Metadata = sub(t, smallProject("1", "a"), "metadata")
+			c.config.Metadata = metadataOf(t, smallProject("1", "a"))
 			c.config.Env = func(name string) string { return c.env[name] }
 			s, err := localhasura.Open(t.Context(), c.config)
 			if err == nil {

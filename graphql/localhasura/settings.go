@@ -28,7 +28,7 @@ func apis(env func(string) string) map[string]bool {
 		list = "metadata,graphql,pgdump,config"
 	}
 	enabled := map[string]bool{}
-	for _, name := range strings.Split(list, ",") {
+	for name := range strings.SplitSeq(list, ",") {
 		enabled[strings.ToLower(strings.TrimSpace(name))] = true
 	}
 	return enabled

@@ -2,6 +2,7 @@ package localhasura
 
 import (
 	"context"
+	"slices"
 
 	"hasura-storage/graphql/localhasura/api"
 	"hasura-storage/graphql/localhasura/catalog"
@@ -115,12 +116,7 @@ func (l allowList) allows(role, query string) bool {
 	if !listed || scope == nil || scope.Global {
 		return listed
 	}
-	for _, r := range scope.Roles {
-		if r == role {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(scope.Roles, role)
 }
 
 // SDL prints a role's schema in GraphQL's definition language.

@@ -36,7 +36,7 @@ func TestProjectOfThisRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := localhasura.Open(t.Context(), localhasura.Config{
-		Metadata: sub(t, files, "metadata"), Migrations: files, Env: func(name string) string { return env[name] },
+		Metadata: metadataOf(t, files), Migrations: files, Env: func(name string) string { return env[name] },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ func Read(ctx context.Context, db Queryer) (*Catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	c := &Catalog{tables: map[string]*Table{}, Skipped: map[string]string{}}
 	var views []string
 	for rows.Next() {
@@ -95,11 +95,12 @@ func Read(ctx context.Context, db Queryer) (*Catalog, error) {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
 	c.resolve()
-	return c, c.addViews(ctx, db, views)
+	c.addViews(ctx, db, views)
+	return c, nil
 }
 
 // addViews reads the columns of views; they have no constraints.
-func (c *Catalog) addViews(ctx context.Context, db Queryer, names []string) error {
+func (c *Catalog) addViews(ctx context.Context, db Queryer, names []string) {
 	for _, name := range names {
 		t, err := readView(ctx, db, name)
 		if err != nil {
@@ -108,7 +109,6 @@ func (c *Catalog) addViews(ctx context.Context, db Queryer, names []string) erro
 		}
 		c.tables[name] = t
 	}
-	return nil
 }
 
 // readView takes the types that SQLite knows: those of columns that a view
@@ -118,7 +118,7 @@ func readView(ctx context.Context, db Queryer, sqlName string) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read view %q: %w", sqlName, err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }()
 	schema, name := splitName(sqlName)
 	t := &Table{Schema: schema, Name: name, SQLName: sqlName, View: true, byName: map[string]*Column{}}
 	for rows.Next() {

@@ -10,14 +10,14 @@ import (
 	"hasura-storage/graphql/localhasura/store"
 )
 
-func readCatalog(t *testing.T, ddl string) *catalog.Catalog {
+func readCatalog(t *testing.T) *catalog.Catalog {
 	t.Helper()
 	db, err := store.Open(t.Context(), "", time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.Script(t.Context(), ddl) }); err != nil {
+	if err := db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.Script(t.Context(), odd) }); err != nil {
 		t.Fatal(err)
 	}
 	c, err := catalog.Read(t.Context(), db)
@@ -61,7 +61,7 @@ func names(keys []*catalog.Constraint) (all []string) {
 }
 
 func TestReadNamesWhatPostgresWouldName(t *testing.T) {
-	c := readCatalog(t, odd)
+	c := readCatalog(t)
 	parent, child := c.Table("s", "parent"), c.Table("public", "child")
 	if got, want := names(parent.Keys()), []string{"parent_pkey(Id)", "n_unique(n)", "pair(n,two words)"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("keys: got %v, want %v", got, want)
@@ -72,7 +72,7 @@ func TestReadNamesWhatPostgresWouldName(t *testing.T) {
 	if got, want := names(parent.Indexes), []string{"lower_n(n)"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("indexes: got %v, want %v", got, want)
 	}
-	var checks []string
+	checks := make([]string, 0, len(parent.Checks))
 	for _, k := range parent.Checks {
 		checks = append(checks, k.Name)
 	}
@@ -82,9 +82,9 @@ func TestReadNamesWhatPostgresWouldName(t *testing.T) {
 }
 
 func TestReadFollowsForeignKeys(t *testing.T) {
-	c := readCatalog(t, odd)
+	c := readCatalog(t)
 	child := c.Table("public", "child")
-	var got []string
+	got := make([]string, 0, len(child.ForeignKeys))
 	for _, fk := range child.ForeignKeys {
 		text := fk.Name + "→" + fk.RefTable.FullName() + "." + strings.Join(fk.RefColumns, ",")
 		if fk.Restrict {
@@ -99,9 +99,10 @@ func TestReadFollowsForeignKeys(t *testing.T) {
 }
 
 func TestReadColumns(t *testing.T) {
-	c := readCatalog(t, odd)
-	var got []string
-	for _, column := range c.Table("s", "parent").Columns {
+	c := readCatalog(t)
+	columns := c.Table("s", "parent").Columns
+	got := make([]string, 0, len(columns))
+	for _, column := range columns {
 		text := column.Name + " " + column.Type.GraphQL
 		if column.NotNull {
 			text += "!"
@@ -124,7 +125,7 @@ func TestReadColumns(t *testing.T) {
 }
 
 func TestReadSkipsByName(t *testing.T) {
-	c := readCatalog(t, odd)
+	c := readCatalog(t)
 	for table, part := range map[string]string{
 		"strange": `the type "mood" of column "a" of table "strange" is not supported by the local Hasura`,
 		"timed":   "write DEFAULT (now())",

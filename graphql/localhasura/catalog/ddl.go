@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hasura-storage/graphql/localhasura/pgtype"
@@ -58,11 +59,9 @@ func (p *parser) item(tokens []token) error {
 		return nil
 	}
 	p.column = nil
-	for _, word := range []string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"} {
-		if tokens[0].is(word) {
-			p.constraints(tokens)
-			return nil
-		}
+	if slices.ContainsFunc([]string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}, tokens[0].is) {
+		p.constraints(tokens)
+		return nil
 	}
 	return p.columnDef(tokens)
 }
@@ -70,12 +69,7 @@ func (p *parser) item(tokens []token) error {
 var columnConstraint = []string{"CONSTRAINT", "PRIMARY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE", "REFERENCES", "GENERATED", "AS"}
 
 func startsConstraint(t token) bool {
-	for _, word := range columnConstraint {
-		if t.is(word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(columnConstraint, t.is)
 }
 
 func (p *parser) columnDef(tokens []token) error {

@@ -84,6 +84,7 @@ func (d *Document) pick(name string) (*ast.OperationDefinition, *qerr.Error) {
 
 func rootType(op *ast.OperationDefinition, s *schema.Schema) (*schema.Type, *qerr.Error) {
 	switch op.Operation {
+	case ast.Query:
 	case ast.Mutation:
 		if s.Mutation == nil {
 			return nil, invalid(nil, "no mutations exist")

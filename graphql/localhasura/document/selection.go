@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -114,7 +115,7 @@ func (c *collector) spread(s *ast.FragmentSpread, inside []string) *qerr.Error {
 	if err != nil || !keep || def.TypeCondition != c.on.Name {
 		return err
 	}
-	return c.collect(def.SelectionSet, append(inside[:len(inside):len(inside)], s.Name))
+	return c.collect(def.SelectionSet, append(slices.Clip(inside), s.Name))
 }
 
 func (c *collector) field(f *ast.Field) *qerr.Error {

@@ -173,8 +173,9 @@ func (r *resolver) coerce(src source, want *schema.Ref, in *schema.Input, at *Pa
 		return r.object(src, t, at)
 	case schema.Enum:
 		return enum(src, t, at)
+	default:
+		return r.scalar(src, want, in, at)
 	}
-	return r.scalar(src, want, in, at)
 }
 
 func (r *resolver) list(src source, want *schema.Ref, in *schema.Input, at *Path) (*Value, *qerr.Error) {

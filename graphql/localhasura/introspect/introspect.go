@@ -15,7 +15,8 @@ func Answer(s *schema.Schema, root *document.Selection) any {
 	if root.Name == "__schema" {
 		return w.object(root.Sub, w.schemaField)
 	}
-	t := s.Type(root.Arg("name").V.(string))
+	name, _ := root.Arg("name").V.(string)
+	t := s.Type(name)
 	if t == nil {
 		return nil
 	}

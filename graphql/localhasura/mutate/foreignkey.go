@@ -2,8 +2,9 @@ package mutate
 
 import (
 	"context"
-	"database/sql"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hasura-storage/graphql/localhasura/catalog"
@@ -36,34 +37,26 @@ func referred(fk *catalog.ForeignKey, child *catalog.Table) pgerror.Violation {
 		Text: fmt.Sprintf("update or delete on table %q violates foreign key constraint %q on table %q", fk.RefTable.Name, fk.Name, child.Name)}
 }
 
-// orphan finds a row whose parent is missing, by its table and key.
+// orphan finds a row whose parent is missing, by its table and key; nil if the
+// database does not tell.
 func (r *Runner) orphan(ctx context.Context) (*catalog.Table, *catalog.ForeignKey) {
-	rows, err := r.Tx.QueryContext(ctx, `SELECT c."table", k."from" FROM pragma_foreign_key_check AS c
-		JOIN pragma_foreign_key_list(c."table") AS k ON k.id = c.fkid`)
-	if err != nil {
+	text, err := r.Tx.Text(ctx, `SELECT json_array(c."table", k."from") FROM pragma_foreign_key_check AS c
+		JOIN pragma_foreign_key_list(c."table") AS k ON k.id = c.fkid LIMIT 1`, nil)
+	var names []string
+	if err != nil || json.Unmarshal([]byte(text), &names) != nil || len(names) < 2 {
 		return nil, nil
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var table, column string
-		if rows.Scan(&table, &column) != nil {
-			break
-		}
-		if child := r.Catalog.BySQLName(table); child != nil {
-			if fk := keyWith(child, column); fk != nil {
-				return child, fk
-			}
-		}
+	child := r.Catalog.BySQLName(names[0])
+	if child == nil {
+		return nil, nil
 	}
-	return nil, nil
+	return child, keyWith(child, names[1])
 }
 
 func keyWith(t *catalog.Table, column string) *catalog.ForeignKey {
 	for _, fk := range t.ForeignKeys {
-		for _, name := range fk.Columns {
-			if name == column {
-				return fk
-			}
+		if slices.Contains(fk.Columns, column) {
+			return fk
 		}
 	}
 	return nil
@@ -89,10 +82,6 @@ func (r *Runner) restricted(ctx context.Context, t *catalog.Table) pgerror.Viola
 }
 
 func (r *Runner) used(ctx context.Context, child *catalog.Table, fk *catalog.ForeignKey) bool {
-	rows, err := r.Tx.QueryContext(ctx, "SELECT 1 FROM "+catalog.Quote(child.SQLName)+" WHERE "+catalog.Quote(fk.Columns[0])+" IS NOT NULL LIMIT 1")
-	if err != nil {
-		return false
-	}
-	defer func(rows *sql.Rows) { _ = rows.Close() }(rows)
-	return rows.Next()
+	text, err := r.Tx.Text(ctx, "SELECT 'yes' FROM "+catalog.Quote(child.SQLName)+" WHERE "+catalog.Quote(fk.Columns[0])+" IS NOT NULL LIMIT 1", nil)
+	return err == nil && text == "yes"
 }

@@ -232,10 +232,16 @@ func (i *inserting) updateColumns() []*catalog.Column {
 	return plan.Columns(columns)
 }
 
+// conflictKey are the columns of the constraint that the client names.
+func (i *inserting) conflictKey() []string {
+	named, _ := i.conflict.Get("constraint").V.(*schema.Value)
+	key, _ := named.Node.(*catalog.Constraint)
+	return key.Columns
+}
+
 func (i *inserting) onConflict(q *plan.Query, update bool) {
-	key := i.conflict.Get("constraint").V.(*schema.Value).Node.(*catalog.Constraint)
 	q.Write(" ON CONFLICT (")
-	for n, name := range key.Columns {
+	for n, name := range i.conflictKey() {
 		if n > 0 {
 			q.Write(", ")
 		}

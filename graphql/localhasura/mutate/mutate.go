@@ -104,8 +104,8 @@ func (r *Runner) firstRow(ctx context.Context, w written, sub []*document.Select
 		return "null", err
 	}
 	var list []json.RawMessage
-	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list) == 0 {
-		return "null", nil
+	if fault := json.Unmarshal([]byte(text), &list); fault != nil || len(list) == 0 {
+		return "", qerr.Internalf(fault, "database query error")
 	}
 	return string(list[0]), nil
 }
@@ -117,7 +117,7 @@ func (r *Runner) text(ctx context.Context, q *plan.Query, t *catalog.Table, path
 	}
 	text, err := r.Tx.Text(ctx, sql, args)
 	if err != nil {
-		return "", r.failed(ctx, err, t, path)
+		return "", r.failed(err, t, path)
 	}
 	return text, nil
 }
@@ -139,7 +139,7 @@ func (r *Runner) change(ctx context.Context, q *plan.Query, t *catalog.Table, pa
 	return nil, v.Error(path)
 }
 
-func (r *Runner) failed(ctx context.Context, err error, t *catalog.Table, path string) *qerr.Error {
+func (r *Runner) failed(err error, t *catalog.Table, path string) *qerr.Error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return qerr.Internalf(err, "database query error")
 	}
@@ -167,8 +167,7 @@ func (r *Runner) check(ctx context.Context, t *catalog.Table, check schema.Expr,
 }
 
 func bindRows(q *plan.Query, rowids []int64) {
-	raw, _ := json.Marshal(rowids)
 	q.Write("(SELECT value FROM json_each(")
-	q.Bind(string(raw))
+	q.Bind(plan.JSONList(rowids))
 	q.Write("))")
 }

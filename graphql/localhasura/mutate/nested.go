@@ -154,7 +154,7 @@ func refuseDetermined(child *inserting) *qerr.Error {
 func (r *Runner) cell(ctx context.Context, t *catalog.Table, c *catalog.Column, rowid int64) (any, *qerr.Error) {
 	v, err := r.Tx.Value(ctx, "SELECT "+catalog.Quote(c.Name)+" FROM "+catalog.Quote(t.SQLName)+" WHERE rowid = ?", rowid)
 	if err != nil {
-		return nil, r.failed(ctx, err, t, "$")
+		return nil, r.failed(err, t, "$")
 	}
 	return v, nil
 }

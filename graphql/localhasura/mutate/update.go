@@ -128,7 +128,7 @@ func (u *updating) assignments() ([]assignment, *qerr.Error) {
 }
 
 func presets(list []schema.Preset) []assignment {
-	var all []assignment
+	all := make([]assignment, 0, len(list))
 	for _, p := range list {
 		all = append(all, assignment{p.Column, func(q *plan.Query, _ string) {
 			q.Bind(q.Operand(p.Operand, p.Column.Type, "$"))

@@ -68,7 +68,7 @@ func unique(list string, c *catalog.Catalog) Violation {
 }
 
 func qualified(t *catalog.Table, columns []string) string {
-	var all []string
+	all := make([]string, 0, len(columns))
 	for _, name := range columns {
 		all = append(all, t.SQLName+"."+name)
 	}

@@ -50,9 +50,10 @@ func writeJSON(b *strings.Builder, v any, comma, colon string) {
 		writeString(b, v)
 	case json.Number:
 		b.WriteString(plainNumber(v.String()))
+	case bool:
+		b.WriteString(strconv.FormatBool(v))
 	default:
-		raw, _ := json.Marshal(v) // booleans and null cannot fail
-		b.Write(raw)
+		b.WriteString("null")
 	}
 }
 
@@ -119,8 +120,10 @@ func writeString(b *strings.Builder, s string) {
 	var raw bytes.Buffer
 	enc := json.NewEncoder(&raw)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string cannot fail
-	b.Write(bytes.TrimRight(raw.Bytes(), "\n"))
+	err := enc.Encode(s)
+	if err == nil { // a string never fails
+		b.Write(bytes.TrimRight(raw.Bytes(), "\n"))
+	}
 }
 
 // Decode reads JSON text with its numbers kept as they are written.

@@ -28,8 +28,9 @@ func (t Type) Check(v any) error {
 			return nil
 		}
 		return mismatch("Bool", "Bool", v)
+	default:
+		return mismatch("Text", "String", v)
 	}
-	return mismatch("Text", "String", v)
 }
 
 func (t Type) checkInteger(v any) error {

@@ -11,6 +11,9 @@ import (
 	"github.com/google/uuid"
 )
 
+// null is SQL's null.
+var null any
+
 // DataError is Postgres's refusal of a value, of SQLSTATE class 22.
 type DataError struct{ Text string }
 
@@ -21,7 +24,7 @@ func (e *DataError) Error() string { return e.Text }
 // compares: int64, float64 or text. The error is a *DataError.
 func (t Type) Store(v any) (any, error) {
 	if v == nil {
-		return nil, nil
+		return null, nil
 	}
 	if t.Class == JSON {
 		return t.storeJSON(v)
@@ -72,8 +75,9 @@ func (t Type) Cast(s string) (any, error) {
 		return t.castJSON(s)
 	case TimestampTZ, Timestamp, Date, Time:
 		return t.castTime(s)
+	default:
+		return t.castText(s)
 	}
-	return t.castText(s)
 }
 
 // castText cuts blanks beyond the length, as Postgres does, and nothing else.

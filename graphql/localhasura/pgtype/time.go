@@ -62,8 +62,9 @@ func (t Type) format(at time.Time) string {
 		return at.Format("15:04:05.999999")
 	case Timestamp:
 		return at.Format("2006-01-02T15:04:05.999999")
+	default:
+		return FormatTimestampTZ(at)
 	}
-	return FormatTimestampTZ(at)
 }
 
 func (t Type) parseTime(s string) (time.Time, error) {
@@ -104,7 +105,7 @@ var layoutsOf = map[Class][]string{
 func (t Type) layouts() []string { return layoutsOf[t.Class] }
 
 func withZones(layouts []string) []string {
-	var all []string
+	all := make([]string, 0, len(layouts)*(1+len(zoneLayouts)))
 	for _, l := range layouts {
 		all = append(all, l)
 		for _, zone := range zoneLayouts {

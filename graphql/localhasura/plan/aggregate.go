@@ -33,7 +33,7 @@ func (q *Query) aggregatePart(l listing, s *document.Selection, base string) {
 	}
 	switch s.Field.Node.(type) {
 	case schema.AggregateValues:
-		q.aggregateValues(l.view, s.Sub, base)
+		q.aggregateValues(s.Sub, base)
 	case schema.AggregateNodes:
 		q.Write("json(")
 		q.list(l.capped(), s.Sub)
@@ -41,7 +41,7 @@ func (q *Query) aggregatePart(l listing, s *document.Selection, base string) {
 	}
 }
 
-func (q *Query) aggregateValues(v *schema.View, sub []*document.Selection, base string) {
+func (q *Query) aggregateValues(sub []*document.Selection, base string) {
 	q.Object(len(sub), func(i int) {
 		s := sub[i]
 		q.Bind(s.Key)
@@ -99,7 +99,10 @@ func (q *Query) aggregateGroup(node schema.AggregateOp, sub []*document.Selectio
 			q.Bind(sub[i].Parent.Name)
 			return
 		}
-		c := sub[i].Field.Node.(*schema.Column)
+		c, ok := sub[i].Field.Node.(*schema.Column)
+		if !ok {
+			return
+		}
 		value := func() { q.aggregateOf(node.Op, node.View, c, base) }
 		if node.Op == "max" || node.Op == "min" || node.Op == "sum" {
 			q.typed(c.DB.Type, value)

@@ -137,9 +137,9 @@ func (q *Query) compare(c schema.Compare, at scope) {
 // operator applies an operator to whatever left writes.
 func (q *Query) operator(left func(), t pgtype.Type, c schema.Compare) {
 	t = t.Unlimited()
-	comparable := "" // the function that makes equal JSON equal texts
+	same := "" // the function that makes equal JSON equal texts
 	if t.Class == pgtype.JSON && (symbols[c.Op] != "" || c.Op == "_in" || c.Op == "_nin") {
-		comparable = "pg_jsonb"
+		same = "pg_jsonb"
 		plain := left
 		left = func() { q.Write("pg_jsonb("); plain(); q.Write(")") }
 	}
@@ -158,12 +158,12 @@ func (q *Query) operator(left func(), t pgtype.Type, c schema.Compare) {
 		q.Write(map[bool]string{true: " IS NULL", false: " IS NOT NULL"}[q.isNull(c)])
 	case c.Op == "_in" || c.Op == "_nin":
 		left()
-		q.Write(map[bool]string{true: " IN ", false: " NOT IN "}[c.Op == "_in"], "(SELECT ", comparable, "(value) FROM json_each(")
+		q.Write(map[bool]string{true: " IN ", false: " NOT IN "}[c.Op == "_in"], "(SELECT ", same, "(value) FROM json_each(")
 		q.Bind(q.elements(c.Operand, t, c.Path))
 		q.Write("))")
 	default:
 		left()
-		q.Write(" ", symbols[c.Op], " ", comparable, "(")
+		q.Write(" ", symbols[c.Op], " ", same, "(")
 		q.Bind(q.Operand(c.Operand, t, c.Path))
 		q.Write(")")
 	}
@@ -220,7 +220,10 @@ func (q *Query) elements(o schema.Operand, t pgtype.Type, path string) any {
 			stored = append(stored, q.Store(t, v, path))
 		}
 	}
-	raw, _ := json.Marshal(stored) // stored values are numbers, texts and booleans
+	raw, err := json.Marshal(stored)
+	if err != nil {
+		q.Fail(DataException(err, path))
+	}
 	return string(raw)
 }
 

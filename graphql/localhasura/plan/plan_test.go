@@ -26,36 +26,36 @@ const tables = `{"version": 3, "sources": [{"name": "default", "kind": "postgres
 	 "select_permissions": [{"role": "user", "permission": {"columns": "*", "filter": {"owner": {"name": {"_eq": "X-Hasura-Name"}}}}}]}]}]}`
 
 // shop is a database with a schema for a role.
-func shop(t testing.TB, role string) (*store.DB, *schema.Schema) {
-	t.Helper()
-	db, err := store.Open(t.Context(), "", time.Now)
+func shop(tb testing.TB, role string) (*store.DB, *schema.Schema) {
+	tb.Helper()
+	db, err := store.Open(tb.Context(), "", time.Now)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Write(t.Context(), "", func(tx *store.Tx) error { return tx.Script(t.Context(), ddl) }); err != nil {
-		t.Fatal(err)
+	tb.Cleanup(func() { _ = db.Close() })
+	if err := db.Write(tb.Context(), "", func(tx *store.Tx) error { return tx.Script(tb.Context(), ddl) }); err != nil {
+		tb.Fatal(err)
 	}
-	known, err := catalog.Read(t.Context(), db)
+	known, err := catalog.Read(tb.Context(), db)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	md, err := metadata.Parse([]byte(tables))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	model := schema.NewModel(md, known, func(string) string { return "" })
 	for _, bad := range model.Inconsistent {
-		t.Fatalf("inconsistent: %+v", bad)
+		tb.Fatalf("inconsistent: %+v", bad)
 	}
 	return db, model.For(role, false)
 }
 
-func read(t testing.TB, s *schema.Schema, as plan.Session, query string, vars map[string]any) (string, []any, bool) {
-	t.Helper()
+func read(tb testing.TB, s *schema.Schema, as plan.Session, query string, vars map[string]any) (string, []any, bool) {
+	tb.Helper()
 	doc, refused := document.Parse(query)
 	if refused != nil {
-		t.Fatal(refused)
+		tb.Fatal(refused)
 	}
 	op, refused := doc.Resolve(&document.Request{Query: query, Variables: vars}, s)
 	if refused != nil {

@@ -1,11 +1,11 @@
 package plan
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"encoding/json"
 
 	"hasura-storage/graphql/localhasura/catalog"
 	"hasura-storage/graphql/localhasura/document"
@@ -40,10 +40,13 @@ func (q *Query) Key(alias string, values []document.Member) {
 		if i > 0 {
 			q.Write(" AND ")
 		}
-		c := a.Input.Node.(*schema.Column).DB
-		q.Column(alias, c)
+		column, ok := a.Input.Node.(*schema.Column)
+		if !ok {
+			continue
+		}
+		q.Column(alias, column.DB)
 		q.Write(" = ")
-		q.Bind(q.Store(c.Type.Unlimited(), a.Value.V, "$"))
+		q.Bind(q.Store(column.DB.Type.Unlimited(), a.Value.V, "$"))
 	}
 }
 
@@ -56,10 +59,21 @@ func Returning(as Session, v *schema.View, sub []*document.Selection, rowids []i
 	q.Write("SELECT json_group_array(json(j)) FROM (SELECT ")
 	q.object(v, sub, row)
 	q.Write(" AS j FROM json_each(")
-	raw, _ := json.Marshal(rowids)
-	q.Bind(string(raw))
+	q.Bind(JSONList(rowids))
 	q.Write(") AS ids JOIN ", catalog.Quote(v.DB.SQLName), " AS ", row, " ON ", row, ".rowid = ids.value ORDER BY ids.key LIMIT -1)")
 	return q
+}
+
+// JSONList writes numbers as a JSON array, the form in which lists are bound.
+func JSONList(numbers []int64) string {
+	list := []byte{'['}
+	for i, n := range numbers {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendInt(list, n, 10)
+	}
+	return string(append(list, ']'))
 }
 
 // Matching writes a read of the related rows of an action's answer: those whose
@@ -114,7 +128,7 @@ func jsonStep(s string) (step, rest string, err error) {
 		end := strings.IndexAny(s, ".[")
 		switch {
 		case end == 0:
-			return "", "", fmt.Errorf("empty step")
+			return "", "", errors.New("empty step")
 		case end < 0:
 			return s, "", nil
 		}
@@ -122,7 +136,7 @@ func jsonStep(s string) (step, rest string, err error) {
 	}
 	end := strings.IndexByte(s, ']')
 	if end < 0 {
-		return "", "", fmt.Errorf("no closing bracket")
+		return "", "", errors.New("no closing bracket")
 	}
 	step = s[1:end]
 	if len(step) > 1 && (step[0] == '"' || step[0] == '\'') && step[len(step)-1] == step[0] {

@@ -10,14 +10,13 @@ import (
 
 // listing is a request for rows of a table.
 type listing struct {
-	view       *schema.View
-	filter     schema.Expr                // the role's filter and the client's where
-	join       func(q *Query, row string) // connects to an outer row; may be nil
-	order      []ordering
-	distinct   []*catalog.Column
-	limit      any // nil = none
-	offset     any
-	unfiltered bool
+	view     *schema.View
+	filter   schema.Expr                // the role's filter and the client's where
+	join     func(q *Query, row string) // connects to an outer row; may be nil
+	order    []ordering
+	distinct []*catalog.Column
+	limit    any // nil = none
+	offset   any
 }
 
 // newListing reads the arguments that every list of rows takes.
@@ -56,9 +55,9 @@ func (q *Query) checkDistinct(l listing, s *document.Selection) {
 
 // capped lowers the limit to that of the role.
 func (l listing) capped() listing {
-	if cap := l.view.Select.Limit; cap != nil {
-		if n, ok := l.limit.(int64); !ok || n > int64(*cap) {
-			l.limit = int64(*cap)
+	if most := l.view.Select.Limit; most != nil {
+		if n, ok := l.limit.(int64); !ok || n > int64(*most) {
+			l.limit = int64(*most)
 		}
 	}
 	return l
@@ -115,7 +114,7 @@ func (q *Query) ordered(l listing, row string, columns func()) {
 
 // distinctOn keeps the first row of each group, as DISTINCT ON does.
 func (q *Query) distinctOn(l listing, row string, columns func()) {
-	q.Write("SELECT * FROM (SELECT ")
+	q.Write("SELECT * FROM (SELECT ") //nolint:unqueryvet // the columns are those written next
 	columns()
 	q.Write(", row_number() OVER (PARTITION BY ")
 	for i, c := range l.distinct {
@@ -314,7 +313,8 @@ func (q *Query) typed(t pgtype.Type, value func()) {
 
 // jsonPath writes the part of a json column that a path leads to.
 func (q *Query) jsonPath(cell func(), path *document.Value) {
-	steps, err := parseJSONPath(path.V.(string))
+	text, _ := path.V.(string)
+	steps, err := parseJSONPath(text)
 	if err != nil {
 		q.Fail(qerr.New(qerr.ParseFailed, err.Error()).At(path.Path.String()))
 	}

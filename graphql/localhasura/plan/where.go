@@ -42,7 +42,7 @@ func whereMember(v *schema.View, m document.Member) schema.Expr {
 }
 
 func whereList(v *schema.View, list *document.Value) []schema.Expr {
-	var all []schema.Expr
+	all := make([]schema.Expr, 0, len(list.List()))
 	for _, item := range list.List() {
 		all = append(all, Where(v, item))
 	}
@@ -89,7 +89,7 @@ func mustType(name string) pgtype.Type {
 }
 
 func aggregatePredicates(node schema.RelatedAggregate, value *document.Value) schema.Expr {
-	var all []schema.Expr
+	all := make([]schema.Expr, 0, len(value.Object().Members))
 	for _, m := range value.Object().Members {
 		result := boolType
 		if m.Input.Name == "count" {
@@ -180,7 +180,10 @@ func objectOrderings(v *schema.View, o *document.Object) []ordering {
 	return all
 }
 
-func direction(v *document.Value) string { return orderSQL[v.V.(*schema.Value).Name] }
+func direction(v *document.Value) string {
+	enum, _ := v.V.(*schema.Value)
+	return orderSQL[enum.Name]
+}
 
 // relatedOrdering orders by a value of the related row that the role may see.
 func relatedOrdering(r *schema.Relation, v *schema.View, inner ordering) ordering {
@@ -223,8 +226,8 @@ func aggregateOrderings(node schema.RelatedAggregate, o *document.Object) []orde
 			continue
 		}
 		for _, c := range m.Value.Object().Members {
-			if !c.Value.IsNull() {
-				op, column := m.Input.Name, c.Input.Node.(*schema.Column)
+			if column, ok := c.Input.Node.(*schema.Column); ok && !c.Value.IsNull() {
+				op := m.Input.Name
 				add(c.Value, func(q *Query, alias string) { q.aggregateOf(op, node.View, column, alias) })
 			}
 		}

@@ -7,15 +7,15 @@ type aggregateOp struct {
 	result func(*Column) string // the scalar that it answers
 }
 
-func numeric(c *Column) bool     { return c.DB.Type.Numeric() }
-func comparable_(c *Column) bool { return c.DB.Type.Comparable() }
-func asColumn(c *Column) string  { return c.DB.Type.GraphQL }
-func asFloat(*Column) string     { return "Float" }
+func numeric(c *Column) bool    { return c.DB.Type.Numeric() }
+func ordered(c *Column) bool    { return c.DB.Type.Comparable() }
+func asColumn(c *Column) string { return c.DB.Type.GraphQL }
+func asFloat(*Column) string    { return "Float" }
 
 var aggregateOps = []aggregateOp{
 	{"avg", numeric, asFloat},
-	{"max", comparable_, asColumn},
-	{"min", comparable_, asColumn},
+	{"max", ordered, asColumn},
+	{"min", ordered, asColumn},
 	{"stddev", numeric, asFloat},
 	{"stddev_pop", numeric, asFloat},
 	{"stddev_samp", numeric, asFloat},

@@ -6,6 +6,9 @@ import "hasura-storage/graphql/localhasura/catalog"
 // or check, or a client's where. A nil Expr is always true.
 type Expr interface{ isExpr() }
 
+// always is the expression without a condition.
+var always Expr
+
 // And holds if all do; an empty one is true.
 type And []Expr
 

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -19,7 +20,7 @@ type filterParser struct {
 // parse reads an expression over a table; absent, null and {} are always true.
 func (p filterParser) parse(table *Tracked, raw json.RawMessage) (Expr, error) {
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
+		return always, nil
 	}
 	members, err := orderedObject(raw)
 	if err != nil {
@@ -117,7 +118,7 @@ func (p filterParser) exists(raw json.RawMessage) (Expr, error) {
 		Where json.RawMessage     `json:"_where"`
 	}
 	if err := json.Unmarshal(raw, &parts); err != nil || parts.Table == nil {
-		return nil, fmt.Errorf("_exists needs _table and _where")
+		return nil, errors.New("_exists needs _table and _where")
 	}
 	table := p.model.Tracked(*parts.Table)
 	if table == nil {
@@ -204,7 +205,9 @@ func (p filterParser) cast(table *Tracked, column *catalog.Column, raw json.RawM
 	}
 	casted := Casted{Column: column}
 	for _, part := range flatten(e) {
-		casted.Compare = append(casted.Compare, part.(Compare))
+		if compare, ok := part.(Compare); ok {
+			casted.Compare = append(casted.Compare, compare)
+		}
 	}
 	return casted, nil
 }

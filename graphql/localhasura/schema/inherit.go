@@ -13,12 +13,12 @@ func (m *Model) selectFor(t *Tracked, role string) *Select {
 	if role == Admin {
 		return everything
 	}
-	if own := t.select_[role]; own != nil {
+	if own := t.selects[role]; own != nil {
 		return own
 	}
 	var union *Select
 	for _, parent := range m.ancestors(role) {
-		if p := t.select_[parent]; p != nil {
+		if p := t.selects[parent]; p != nil {
 			union = union.join(p)
 		}
 	}
@@ -87,7 +87,7 @@ func (m *Model) insertFor(t *Tracked, role string) (*Insert, bool) {
 	if role == Admin {
 		return &Insert{}, false
 	}
-	return inherit(m, role, t.insert, func(r string) any {
+	return inherit(m, role, t.inserts, func(r string) any {
 		for _, p := range t.Meta.InsertPermissions {
 			if p.Role == r {
 				return p.Permission
@@ -101,7 +101,7 @@ func (m *Model) updateFor(t *Tracked, role string) (*Update, bool) {
 	if role == Admin {
 		return &Update{}, false
 	}
-	return inherit(m, role, t.update, func(r string) any {
+	return inherit(m, role, t.updates, func(r string) any {
 		for _, p := range t.Meta.UpdatePermissions {
 			if p.Role == r {
 				return p.Permission
@@ -115,7 +115,7 @@ func (m *Model) deleteFor(t *Tracked, role string) (*Delete, bool) {
 	if role == Admin {
 		return &Delete{}, false
 	}
-	return inherit(m, role, t.delete_, func(r string) any {
+	return inherit(m, role, t.deletes, func(r string) any {
 		for _, p := range t.Meta.DeletePermissions {
 			if p.Role == r {
 				return p.Permission

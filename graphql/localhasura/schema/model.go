@@ -20,7 +20,8 @@ type Model struct {
 	order        []*Tracked
 	inherited    map[string][]string // role → its set
 	roles        map[string]bool     // that the metadata mentions
-	schemas      sync.Map            // schemaKey → *Schema
+	mu           sync.Mutex          // guards schemas
+	schemas      map[schemaKey]*Schema
 }
 
 // Tracked is a table with its names and relationships.
@@ -30,10 +31,10 @@ type Tracked struct {
 	Base       string    // the name that its types start with
 	Columns    []*Column // those with a valid GraphQL name, in database order
 	Relations  []*Relation
-	select_    map[string]*Select
-	insert     map[string]*Insert
-	update     map[string]*Update
-	delete_    map[string]*Delete
+	selects    map[string]*Select
+	inserts    map[string]*Insert
+	updates    map[string]*Update
+	deletes    map[string]*Delete
 	columnByDB map[string]*Column
 }
 
@@ -59,7 +60,7 @@ type Relation struct {
 // NewModel joins metadata and catalog. What does not fit is inconsistent and
 // left out; the rest works. env answers the variables in actions' handlers.
 func NewModel(md *metadata.Metadata, db *catalog.Catalog, env metadata.Env) *Model {
-	m := &Model{Metadata: md, Catalog: db, env: env, tables: map[metadata.TableName]*Tracked{}, inherited: map[string][]string{}, roles: map[string]bool{Admin: true}}
+	m := &Model{Metadata: md, Catalog: db, env: env, tables: map[metadata.TableName]*Tracked{}, inherited: map[string][]string{}, roles: map[string]bool{Admin: true}, schemas: map[schemaKey]*Schema{}}
 	for _, role := range md.InheritedRoles {
 		m.inherited[role.RoleName] = role.RoleSet
 		m.roles[role.RoleName] = true
@@ -118,7 +119,7 @@ func (m *Model) inconsistent(kind, name, reason string, definition any) {
 
 func newTracked(meta *metadata.Table, db *catalog.Table) *Tracked {
 	t := &Tracked{Meta: meta, DB: db, Base: baseName(meta), columnByDB: map[string]*Column{},
-		select_: map[string]*Select{}, insert: map[string]*Insert{}, update: map[string]*Update{}, delete_: map[string]*Delete{}}
+		selects: map[string]*Select{}, inserts: map[string]*Insert{}, updates: map[string]*Update{}, deletes: map[string]*Delete{}}
 	for _, c := range db.Columns {
 		column := &Column{Name: meta.Configuration.ColumnName(c.Name), DB: c}
 		if meta.Configuration != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hasura-storage/graphql/localhasura/catalog"
@@ -81,17 +82,17 @@ func (s *Select) Always(column string) bool {
 
 // Filter is the condition under which a row is visible; nil = always.
 func (s *Select) Filter() Expr {
-	var any Or
+	var either Or
 	for _, p := range s.Parts {
 		if alwaysTrue(p.Filter) {
 			return nil
 		}
-		any = append(any, p.Filter)
+		either = append(either, p.Filter)
 	}
-	if len(any) == 1 {
-		return any[0]
+	if len(either) == 1 {
+		return either[0]
 	}
-	return any
+	return either
 }
 
 // CellFilter is the condition under which a column of a visible row may be
@@ -100,7 +101,7 @@ func (s *Select) CellFilter(column string) Expr {
 	if s.Always(column) {
 		return nil
 	}
-	var any Or
+	var either Or
 	for _, p := range s.Parts {
 		if p.Columns != nil && !p.Columns[column] {
 			continue
@@ -108,9 +109,9 @@ func (s *Select) CellFilter(column string) Expr {
 		if alwaysTrue(p.Filter) {
 			return nil
 		}
-		any = append(any, p.Filter)
+		either = append(either, p.Filter)
 	}
-	return any
+	return either
 }
 
 func (s *Select) hasRoot(name string) bool { return listed(s.roots, name) }
@@ -119,12 +120,7 @@ func listed(names *[]string, name string) bool {
 	if names == nil {
 		return true
 	}
-	for _, n := range *names {
-		if n == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(*names, name)
 }
 
 // permissions parses what the metadata says about a table's roles.
@@ -132,7 +128,7 @@ func (m *Model) permissions(t *Tracked) {
 	for _, p := range t.Meta.SelectPermissions {
 		s, err := m.selectPermission(t, &p.Permission)
 		if m.accept(t, "select_permission", p.Role, err, p.Permission) {
-			t.select_[p.Role] = s
+			t.selects[p.Role] = s
 		}
 	}
 	if t.DB.View {
@@ -142,19 +138,19 @@ func (m *Model) permissions(t *Tracked) {
 	for _, p := range t.Meta.InsertPermissions {
 		i, err := m.insertPermission(t, &p.Permission)
 		if m.accept(t, "insert_permission", p.Role, err, p.Permission) {
-			t.insert[p.Role] = i
+			t.inserts[p.Role] = i
 		}
 	}
 	for _, p := range t.Meta.UpdatePermissions {
 		u, err := m.updatePermission(t, &p.Permission)
 		if m.accept(t, "update_permission", p.Role, err, p.Permission) {
-			t.update[p.Role] = u
+			t.updates[p.Role] = u
 		}
 	}
 	for _, p := range t.Meta.DeletePermissions {
 		filter, err := m.filter(t, p.Permission.Filter)
 		if m.accept(t, "delete_permission", p.Role, err, p.Permission) {
-			t.delete_[p.Role] = &Delete{Filter: filter, BackendOnly: p.Permission.BackendOnly, Validation: p.Permission.ValidateInput}
+			t.deletes[p.Role] = &Delete{Filter: filter, BackendOnly: p.Permission.BackendOnly, Validation: p.Permission.ValidateInput}
 		}
 	}
 }
@@ -218,9 +214,12 @@ func (m *Model) updatePermission(t *Tracked, p *metadata.UpdatePermission) (*Upd
 	return &Update{Columns: columns, Filter: filter, Check: check, Presets: presets, BackendOnly: p.BackendOnly, Validation: p.ValidateInput}, err
 }
 
+// allColumns is the set without a limit.
+var allColumns map[string]bool
+
 func columnSet(t *Tracked, columns *metadata.Columns) (map[string]bool, error) {
 	if columns == nil || columns.All {
-		return nil, nil
+		return allColumns, nil
 	}
 	for _, name := range columns.Names {
 		if t.DB.Column(name) == nil {

@@ -39,7 +39,7 @@ func (b *builder) addRoot(v *View, kind string, f *Field, query, subscription *T
 func (b *builder) rows(v *View) *Ref { return Required(ListOf(Required(b.object(v)))) }
 
 func (b *builder) keyArgs(key []*Column) []*Input {
-	var args []*Input
+	args := make([]*Input, 0, len(key))
 	for _, c := range key {
 		in := b.columnInput(c)
 		in.Type = Required(in.Type)

@@ -40,11 +40,12 @@ func (m *Model) For(role string, backend bool) *Schema {
 	if !m.roles[role] {
 		key = schemaKey{} // roles that nothing mentions see the same, nothing
 	}
-	if s, ok := m.schemas.Load(key); ok {
-		return s.(*Schema)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.schemas[key] == nil {
+		m.schemas[key] = newBuilder(m, key).build()
 	}
-	s, _ := m.schemas.LoadOrStore(key, newBuilder(m, key).build())
-	return s.(*Schema)
+	return m.schemas[key]
 }
 
 // Type finds a type by name; nil if the role has none of that name.
@@ -187,11 +188,11 @@ func (b *builder) scalar(name string) *Ref {
 
 // once makes a type the first time that it is asked for. The type is entered
 // before its members are made, as types refer to each other in circles.
-func (b *builder) once(name string, make func() *Type) *Ref {
+func (b *builder) once(name string, build func() *Type) *Ref {
 	if b.schema.types[name] == nil {
 		t := &Type{Name: name}
 		b.schema.types[name] = t
-		*t = *make()
+		*t = *build()
 		t.Name = name
 	}
 	return Named(name)

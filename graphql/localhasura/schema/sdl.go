@@ -20,50 +20,50 @@ func SDL(s *Schema) string {
 
 type printer struct{ strings.Builder }
 
-func (p *printer) line(format string, args ...any) {
+func (p *printer) linef(format string, args ...any) {
 	fmt.Fprintf(p, format+"\n", args...)
 }
 
 func (p *printer) root(s *Schema) {
-	p.line("schema {")
+	p.linef("schema {")
 	for _, root := range []struct {
 		kind string
 		t    *Type
 	}{{"query", s.Query}, {"mutation", s.Mutation}, {"subscription", s.Subscription}} {
 		if root.t != nil {
-			p.line("  %s: %s", root.kind, root.t.Name)
+			p.linef("  %s: %s", root.kind, root.t.Name)
 		}
 	}
-	p.line("}")
+	p.linef("}")
 }
 
 func (p *printer) named(t *Type) {
-	p.line("")
+	p.linef("")
 	p.describe(t.Description, "")
 	switch t.Kind {
 	case Scalar:
-		p.line("scalar %s", t.Name)
+		p.linef("scalar %s", t.Name)
 	case Enum:
-		p.line("enum %s {", t.Name)
+		p.linef("enum %s {", t.Name)
 		for _, v := range t.Values {
 			p.describe(v.Description, "  ")
-			p.line("  %s%s", v.Name, map[bool]string{true: " @deprecated"}[v.Deprecated])
+			p.linef("  %s%s", v.Name, map[bool]string{true: " @deprecated"}[v.Deprecated])
 		}
-		p.line("}")
+		p.linef("}")
 	case InputObject:
-		p.line("input %s {", t.Name)
+		p.linef("input %s {", t.Name)
 		for _, in := range t.Inputs {
 			p.describe(in.Description, "  ")
-			p.line("  %s", inputSDL(in))
+			p.linef("  %s", inputSDL(in))
 		}
-		p.line("}")
+		p.linef("}")
 	default:
-		p.line("type %s {", t.Name)
+		p.linef("type %s {", t.Name)
 		for _, f := range t.Fields {
 			p.describe(f.Description, "  ")
-			p.line("  %s%s: %s", f.Name, argsSDL(f.Args), f.Type)
+			p.linef("  %s%s: %s", f.Name, argsSDL(f.Args), f.Type)
 		}
-		p.line("}")
+		p.linef("}")
 	}
 }
 
@@ -73,11 +73,11 @@ func (p *printer) describe(text, indent string) {
 		return
 	}
 	text = strings.ReplaceAll(text, `"""`, `\"""`)
-	p.line(`%s"""`, indent)
-	for _, l := range strings.Split(text, "\n") {
-		p.line("%s", strings.TrimRight(indent+l, " "))
+	p.linef(`%s"""`, indent)
+	for l := range strings.SplitSeq(text, "\n") {
+		p.linef("%s", strings.TrimRight(indent+l, " "))
 	}
-	p.line(`%s"""`, indent)
+	p.linef(`%s"""`, indent)
 }
 
 func inputSDL(in *Input) string {

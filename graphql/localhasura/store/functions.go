@@ -40,6 +40,9 @@ func (db *DB) register(d *sqlite.Driver) error {
 	return nil
 }
 
+// null is SQL's null.
+var null driver.Value
+
 type function struct {
 	name          string
 	args          int32
@@ -53,7 +56,7 @@ var pure = []function{
 	{"pg_similar", 2, newMatcher(similarPattern, "").call, true},
 	{"pg_regex", 2, newMatcher(plainPattern, "").call, true},
 	{"pg_iregex", 2, newMatcher(plainPattern, "(?i)").call, true},
-	{"pg_jsonb", 1, jsonFunction(comparable), true},
+	{"pg_jsonb", 1, jsonFunction(comparableText), true},
 	{"pg_jsonb_text", 1, jsonFunction(jsonText), true},
 	{"pg_jsonb_contains", 2, jsonFunction(contains), true},
 	{"pg_jsonb_contained", 2, jsonFunction(contained), true},
@@ -86,7 +89,7 @@ func add(args []driver.Value) (driver.Value, error) {
 	b, isB := args[1].(int64)
 	bits, _ := args[2].(int64)
 	if !isA || !isB {
-		return nil, nil
+		return null, nil
 	}
 	sum := a + b
 	if (sum > a) != (b > 0) && b != 0 || sum>>(bits-1) != sum>>63 {
@@ -99,13 +102,13 @@ func add(args []driver.Value) (driver.Value, error) {
 func number(args []driver.Value) (driver.Value, error) {
 	switch v := args[0].(type) {
 	case nil:
-		return nil, nil
+		return null, nil
 	case float64:
 		if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 			return strconv.FormatFloat(v, 'f', -1, 64), nil
 		}
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil, nil
+			return null, nil
 		}
 		raw, err := json.Marshal(v)
 		return string(raw), err
@@ -131,12 +134,12 @@ func decimal(args []driver.Value) (driver.Value, error) {
 // addNumeric adds decimal fractions as they are written.
 func addNumeric(args []driver.Value) (driver.Value, error) {
 	if args[0] == nil || args[1] == nil {
-		return nil, nil
+		return null, nil
 	}
 	a, okA := new(big.Rat).SetString(textOf(args[0]))
 	b, okB := new(big.Rat).SetString(textOf(args[1]))
 	if !okA || !okB {
-		return nil, fmt.Errorf("22P02: invalid input syntax for type numeric")
+		return nil, errors.New("22P02: invalid input syntax for type numeric")
 	}
 	const digits = 20
 	return strings.TrimRight(strings.TrimRight(a.Add(a, b).FloatString(digits), "0"), "."), nil
@@ -183,7 +186,7 @@ func newMatcher(translate func(string) (string, bool), flags string) *matcher {
 // call is the SQL function: null on either side gives null.
 func (m *matcher) call(args []driver.Value) (driver.Value, error) {
 	if args[0] == nil || args[1] == nil {
-		return nil, nil
+		return null, nil
 	}
 	p, err := m.compile(textOf(args[1]))
 	if err != nil {
@@ -191,7 +194,7 @@ func (m *matcher) call(args []driver.Value) (driver.Value, error) {
 	}
 	matched := p.MatchString(textOf(args[0]))
 	if p.dangling && matched {
-		return nil, fmt.Errorf("22025: LIKE pattern must not end with escape character")
+		return nil, errors.New("22025: LIKE pattern must not end with escape character")
 	}
 	return matched, nil
 }

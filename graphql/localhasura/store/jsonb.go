@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"hasura-storage/graphql/localhasura/pgtype"
@@ -16,11 +17,11 @@ func jsonFunction(fn func(args []any) (driver.Value, error)) func([]driver.Value
 		values := make([]any, len(args))
 		for i, a := range args {
 			if a == nil {
-				return nil, nil
+				return null, nil
 			}
 			v, err := pgtype.Decode(textOf(a))
 			if err != nil {
-				return nil, fmt.Errorf("22P02: invalid input syntax for type json")
+				return nil, errors.New("22P02: invalid input syntax for type json")
 			}
 			values[i] = v
 		}
@@ -28,7 +29,7 @@ func jsonFunction(fn func(args []any) (driver.Value, error)) func([]driver.Value
 	}
 }
 
-func comparable(args []any) (driver.Value, error) { return pgtype.Comparable(args[0]), nil }
+func comparableText(args []any) (driver.Value, error) { return pgtype.Comparable(args[0]), nil }
 
 func jsonText(args []any) (driver.Value, error) { return pgtype.JSONText(args[0]), nil }
 
@@ -78,7 +79,7 @@ func equal(a, b any) bool {
 func hasKeys(judge func(found, all int) bool) func([]driver.Value) (driver.Value, error) {
 	return func(args []driver.Value) (driver.Value, error) {
 		if args[0] == nil || args[1] == nil {
-			return nil, nil
+			return null, nil
 		}
 		v, err := pgtype.Decode(textOf(args[0]))
 		if err != nil {
@@ -123,9 +124,7 @@ func concat(args []any) (driver.Value, error) {
 	a, isA := args[0].(map[string]any)
 	b, isB := args[1].(map[string]any)
 	if isA && isB {
-		for key, v := range b {
-			a[key] = v
-		}
+		maps.Copy(a, b)
 		return pgtype.Canonical(a), nil
 	}
 	return pgtype.Canonical(append(append([]any{}, elements(args[0])...), elements(args[1])...)), nil
@@ -142,7 +141,7 @@ func elements(v any) []any {
 func deleteFunction(fn func(v any, arg driver.Value) (any, error)) func([]driver.Value) (driver.Value, error) {
 	return func(args []driver.Value) (driver.Value, error) {
 		if args[0] == nil || args[1] == nil {
-			return nil, nil
+			return null, nil
 		}
 		v, err := pgtype.Decode(textOf(args[0]))
 		if err != nil {
@@ -157,7 +156,7 @@ func deleteFunction(fn func(v any, arg driver.Value) (any, error)) func([]driver
 }
 
 // absent is an answer that is SQL's null, not JSON's.
-var absent any = errors.New("absent")
+var absent any = struct{ absent bool }{true}
 
 func deleteKey(v any, arg driver.Value) (any, error) {
 	key := textOf(arg)
@@ -174,16 +173,16 @@ func deleteKey(v any, arg driver.Value) (any, error) {
 		}
 		return kept, nil
 	}
-	return nil, fmt.Errorf("22023: cannot delete from scalar")
+	return nil, errors.New("22023: cannot delete from scalar")
 }
 
 func deleteElem(v any, arg driver.Value) (any, error) {
 	list, ok := v.([]any)
 	if !ok {
 		if _, object := v.(map[string]any); object {
-			return nil, fmt.Errorf("22023: cannot delete from object using integer index")
+			return nil, errors.New("22023: cannot delete from object using integer index")
 		}
-		return nil, fmt.Errorf("22023: cannot delete from scalar")
+		return nil, errors.New("22023: cannot delete from scalar")
 	}
 	i, ok := position(list, textOf(arg))
 	if !ok {
@@ -216,7 +215,7 @@ func deletePath(v any, arg driver.Value) (any, error) {
 	case map[string]any, []any:
 		return withoutPath(v, path, 1)
 	}
-	return nil, fmt.Errorf("22023: cannot delete path in scalar")
+	return nil, errors.New("22023: cannot delete path in scalar")
 }
 
 // withoutPath deletes what a path leads to; depth counts its steps from 1.

@@ -184,7 +184,7 @@ func (c *statements) get(ctx context.Context, query string) (*sql.Stmt, error) {
 		return s, nil
 	}
 	// Preparing does not depend on the request that came first.
-	s, err := c.prepare(context.WithoutCancel(ctx), query)
+	s, err := c.prepare(context.WithoutCancel(ctx), query) //nolint:sqlclosecheck // it is kept; drop closes it
 	if err != nil {
 		return nil, err
 	}

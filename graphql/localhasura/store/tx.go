@@ -91,7 +91,7 @@ func (tx *Tx) Ints(ctx context.Context, query string, args []any) ([]int64, erro
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
+		defer func() { _ = rows.Close() }()
 		for rows.Next() {
 			var n int64
 			if err := rows.Scan(&n); err != nil {
