@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -53,12 +54,7 @@ func (o observed) load(ctx context.Context, p plan) (numbers, outcome, error) {
 	if err != nil {
 		return numbers{}, out, err
 	}
-	n := numbers{
-		PerSecond: float64(out.Requests) / out.Took.Seconds(), Least: out.percentile(0), Median: out.percentile(50),
-		P95: out.percentile(95), P99: out.percentile(99), Failed: out.Failed, Failure: out.Failure,
-	}
-	n.CPU = (o.cpu() - before) / time.Duration(out.Requests+out.Failed)
-	return n, out, nil
+	return summary(out, out.Took, o.cpu()-before), out, nil
 }
 
 func (o observed) cpu() time.Duration {
@@ -73,33 +69,56 @@ func (c benchCase) plan(d time.Duration) plan {
 	return plan{Requests: c.requests, Once: c.once, Workers: c.workers, Burst: c.burst, Duration: d}
 }
 
-// bench measures a case on a server, without floors.
-func (c benchCase) bench(ctx context.Context, o observed, d time.Duration) (r result, err error) {
-	r = result{Case: c.name, Workers: c.workers * max(c.burst, 1), Most: c.most}
-	if r.Bytes, err = c.size(ctx, o.addr); err != nil {
-		return r, err
-	}
-	r.asked++
-	if !c.once {
-		_, out, err := o.load(ctx, c.plan(warmUp))
+// trial is a case on a server, measured piece by piece.
+type trial struct {
+	benchCase
+	observed
+	warm   bool
+	cost   time.Duration // processor time of all that was measured
+	took   time.Duration
+	result outcome
+	asked  int // requests, warm-up included
+}
+
+func (r *trial) measure(ctx context.Context, d time.Duration) error {
+	if !r.warm && !r.once {
+		_, out, err := r.load(ctx, r.plan(warmUp))
 		if err != nil {
-			return r, err
+			return err
 		}
 		r.asked += out.Requests + out.Failed
+		if r.process != nil {
+			r.process.resetPeak()
+		}
 	}
-	if o.process != nil {
-		o.process.resetPeak()
-	}
-	n, out, err := o.load(ctx, c.plan(d))
+	r.warm = true
+	before := r.cpu()
+	_, out, err := r.load(ctx, r.plan(d))
 	if err != nil {
-		return r, fmt.Errorf("%s: %w", c.name, err)
+		return fmt.Errorf("%s: %w", r.name, err)
 	}
-	r.Flat = n
+	r.cost += r.cpu() - before
 	r.asked += out.Requests + out.Failed
-	if o.process != nil {
-		r.Resting, r.Peak = o.process.memory()
+	r.took += out.Took
+	r.result.add(out)
+	if r.once {
+		r.requests = r.requests[min(out.Requests+out.Failed, len(r.requests)-1):]
 	}
-	return r, nil
+	return nil
+}
+
+// numbers are those of all that was measured.
+func (r *trial) numbers() numbers {
+	slices.Sort(r.result.Waits)
+	return summary(r.result, r.took, r.cost)
+}
+
+func summary(o outcome, took, cost time.Duration) numbers {
+	return numbers{
+		PerSecond: float64(o.Requests) / took.Seconds(), Least: o.percentile(0), Median: o.percentile(50),
+		P95: o.percentile(95), P99: o.percentile(99), Failed: o.Failed, Failure: o.Failure,
+		CPU: cost / time.Duration(max(o.Requests+o.Failed, 1)),
+	}
 }
 
 // atRate measures a case at a fixed rate of requests a second.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -19,10 +20,12 @@ func benchTarget(ctx context.Context, set settings) error {
 		if !set.wants(c.name) {
 			continue
 		}
-		r, err := c.bench(ctx, observed{addr: t.host()}, set.duration)
-		if err != nil {
+		one := &trial{benchCase: c, observed: observed{addr: t.host()}}
+		r, err := c.result(ctx, one.addr)
+		if err := errors.Join(err, one.measure(ctx, set.duration)); err != nil {
 			return err
 		}
+		r.Flat = one.numbers()
 		report.add(r)
 	}
 	return report.save(set.out)
@@ -78,54 +81,86 @@ func (s *stack) measureAll(ctx context.Context, set settings, cases []benchCase)
 	return report.save(set.out)
 }
 
-// measure measures one case beside its floor, in turn, so that both have the
+// rounds are how often a case and its floor take turns, so that both have the
 // same neighbours on the machine.
+const rounds = 3
+
 func (s *stack) measure(ctx context.Context, c benchCase, d time.Duration) (r result, err error) {
 	if err := s.control.setDelay(c.delay); err != nil {
 		return r, err
 	}
 	defer func() { _ = s.control.setDelay(0) }()
-	service := observed{target{base: s.base}.host(), s.service}
+	service := &trial{benchCase: c, observed: observed{target{base: s.base}.host(), s.service}}
+	if r, err = c.result(ctx, service.addr); err != nil {
+		return r, err
+	}
+	floor := s.floor(c, r.Bytes)
 	before, err := s.control.counts()
 	if err != nil {
 		return r, err
 	}
-	if r, err = c.bench(ctx, service, d); err != nil {
+	if err := takeTurns(ctx, d, service, floor); err != nil {
 		return r, err
 	}
 	after, err := s.control.counts()
 	if err != nil {
 		return r, err
 	}
-	r.Hasura = float64(after.Hasura-before.Hasura) / float64(r.asked)
-	r.Store = float64(after.Store-before.Store) / float64(r.asked)
-	if err := s.compare(ctx, c, &r, d); err != nil {
-		return r, err
-	}
-	return r, nil
+	r.Flat = service.numbers()
+	r.Hasura = float64(after.Hasura-before.Hasura) / float64(service.asked)
+	r.Store = float64(after.Store-before.Store) / float64(service.asked)
+	r.Resting, r.Peak = s.service.memory()
+	return r, r.compare(ctx, service, floor, d)
 }
 
-// compare puts the floor beside a result.
-func (s *stack) compare(ctx context.Context, c benchCase, r *result, d time.Duration) error {
+// result is what is known before a case runs.
+func (c benchCase) result(ctx context.Context, addr string) (r result, err error) {
+	r = result{Case: c.name, Workers: c.workers * max(c.burst, 1), Most: c.most}
+	r.Bytes, err = c.size(ctx, addr)
+	return r, err
+}
+
+func takeTurns(ctx context.Context, d time.Duration, service, floor *trial) error {
+	for range rounds {
+		if err := service.measure(ctx, d/rounds); err != nil {
+			return err
+		}
+		if floor == nil {
+			continue
+		}
+		if err := floor.measure(ctx, d/rounds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// floor is the same load on the least that net/http can do, nil if there is none.
+func (s *stack) floor(c benchCase, size int64) *trial {
 	if c.floor == noFloor {
 		return nil
 	}
 	process := map[floorKind]*process{memoryFloorKind: s.memory, copyFloorKind: s.copying}[c.floor]
-	floor := observed{process.Addr, process}
-	same := c
-	same.requests, same.once = [][]byte{get(floor.addr, fmt.Sprintf("/%d", r.Bytes), nil)}, false
-	least, err := same.bench(ctx, floor, d)
-	if err != nil {
-		return err
-	}
-	r.Floor, r.Ratio = &least.Flat, float64(r.Flat.CPU)/float64(least.Flat.CPU)
-	if c.alone {
+	c.requests, c.once = [][]byte{get(process.Addr, fmt.Sprintf("/%d", size), nil)}, false
+	return &trial{benchCase: c, observed: observed{process.Addr, process}}
+}
+
+// compare puts the floor beside a result, and measures both at half of the rate
+// that the service reached.
+func (r *result) compare(ctx context.Context, service, floor *trial, d time.Duration) error {
+	if floor == nil {
 		return nil
 	}
-	if r.Half, err = c.atRate(ctx, observed{target{base: s.base}.host(), s.service}, d, r.Flat.PerSecond/2); err != nil {
+	least := floor.numbers()
+	r.Floor, r.Ratio = &least, float64(r.Flat.CPU)/float64(least.CPU)
+	if service.alone {
+		return nil
+	}
+	var err error
+	if r.Half, err = service.atRate(ctx, service.observed, d, r.Flat.PerSecond/2); err != nil {
 		return err
 	}
-	r.HalfOf, err = same.atRate(ctx, floor, d, r.Flat.PerSecond/2)
+	r.HalfOf, err = floor.atRate(ctx, floor.observed, d, r.Flat.PerSecond/2)
 	return err
 }
 
