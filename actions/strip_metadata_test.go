@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -164,5 +166,36 @@ func TestPicturesThatCannotBeStripped(t *testing.T) {
 	}
 	if keys := s.keys(); len(keys) != 0 {
 		t.Errorf("left behind: %v", keys)
+	}
+}
+
+func TestTheStrippedBytesAreLostOnTheirWay(t *testing.T) {
+	before := placed(t)
+	for name, fault := range map[string]faults.Fault{"they never arrive": faults.Drop, "they arrive, the answer does not": faults.Cut, "they arrive twice": faults.Double} {
+		t.Run(name, func(t *testing.T) {
+			s := stripping(t)
+			owner := user()
+			ticket := s.sent(owner, s.create(owner, actions.CreateUpload{Name: "a.jpg", Size: graphql.Bigint(len(before))}), before)
+			written := 0
+			s.store.Set(func(r faults.Request) (faults.Fault, func()) {
+				if r.Method == http.MethodPut && strings.Contains(r.Path, "/files/") {
+					written++                        // the first is the copy of what the client sent
+					if written > 1 && written < 12 { // tries of the library's own included
+						return fault, nil
+					}
+				}
+				return faults.None, nil
+			})
+			if err := s.complete(owner, ticket); err != nil && code(err) != actions.StorageUnavailable {
+				t.Fatal(err)
+			}
+			s.store.Set(nil)
+			s.sweep(2 * time.Minute)
+			s.bare(owner, ticket.FileID, before)
+			s.sweep(4 * time.Hour)
+			if keys := s.keys(); len(keys) != 1 {
+				t.Errorf("left behind: %v", keys)
+			}
+		})
 	}
 }
