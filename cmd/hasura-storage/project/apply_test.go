@@ -3,16 +3,11 @@ package project_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"go.uber.org/zap"
@@ -20,138 +15,8 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"hasura-storage/cmd/hasura-storage/project"
-	"hasura-storage/graphql/localhasura"
 	metadata "hasura-storage/hasura-metadata"
 )
-
-const secret = "admin-secret"
-
-// The tests run on the local Hasura, whose database is SQLite: the migrations
-// are tested apart, on Postgres.
-
-// hasura is a running Hasura.
-type hasura struct {
-	t      *testing.T
-	url    string
-	server *localhasura.Server
-}
-
-// empty is a project without tables.
-var empty = fstest.MapFS{
-	"version.yaml":             {Data: []byte("version: 3")},
-	"databases/databases.yaml": {Data: []byte("[{name: default, kind: postgres, configuration: {connection_info: {database_url: {from_env: X}}}, tables: []}]")},
-}
-
-// former is a project that runs with hasura-storage.
-func former() fs.FS { return os.DirFS("testdata/nhost") }
-
-// knowing is the environment of a Hasura that can call the service.
-var knowing = map[string]string{"HASURA_STORAGE_URL": "http://127.0.0.1:1", "HASURA_STORAGE_SECRET": "s"}
-
-func start(t *testing.T, folder fs.FS, env map[string]string) *hasura {
-	t.Helper()
-	server, err := localhasura.Open(t.Context(), localhasura.Config{
-		Metadata: folder, Migrations: metadata.Project(), EventInterval: time.Hour,
-		Env: func(name string) string {
-			if name == "HASURA_GRAPHQL_ADMIN_SECRET" {
-				return secret
-			}
-			return env[name]
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bad := server.Inconsistent(); len(bad) > 0 {
-		t.Fatalf("the test's own metadata: %+v", bad)
-	}
-	listener := httptest.NewServer(server.Handler())
-	t.Cleanup(func() {
-		listener.Close()
-		_ = server.Close()
-	})
-	return &hasura{t, listener.URL, server}
-}
-
-func (h *hasura) options() project.Options {
-	return project.Options{Endpoint: h.url + "/v1", AdminSecret: secret, Services: true, Patience: 10 * time.Second, Pause: 20 * time.Millisecond}
-}
-
-func (h *hasura) apply(change ...func(*project.Options)) project.Report {
-	h.t.Helper()
-	o := h.options()
-	for _, c := range change {
-		c(&o)
-	}
-	report, err := project.Apply(h.t.Context(), o)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return report
-}
-
-// command runs a command of the metadata API and returns its answer.
-func (h *hasura) command(text string) string {
-	h.t.Helper()
-	return h.post("/v1/metadata", text)
-}
-
-func (h *hasura) post(path, body string) string {
-	h.t.Helper()
-	r, _ := http.NewRequest(http.MethodPost, h.url+path, strings.NewReader(body))
-	r.Header.Set("X-Hasura-Admin-Secret", secret)
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, _ := io.ReadAll(answer.Body)
-	if answer.StatusCode != http.StatusOK {
-		h.t.Fatalf("%s\n%s", body, text)
-	}
-	return string(text)
-}
-
-func (h *hasura) export() string {
-	h.t.Helper()
-	return h.command(`{"type":"export_metadata","args":{}}`)
-}
-
-// wanted holds the roots by which the service asks, and one of the actions.
-const wanted = `{"query":"{ files { objectKey bucket { usedBytes } uploads { file_id file { id } } } buckets { uploadExpiration files { id } } viruses { file { id } } storage_garbage { id } storage_uploads { id } }"}`
-
-func (h *hasura) serves() {
-	h.t.Helper()
-	if answer := h.post("/v1/graphql", wanted); strings.Contains(answer, "errors") {
-		h.t.Errorf("the service would not find its tables: %s", answer)
-	}
-}
-
-func permissions(t *testing.T, exported string) string {
-	t.Helper()
-	var m struct {
-		Sources []struct{ Tables []map[string]json.RawMessage }
-		Actions []struct{ Name, Permissions json.RawMessage }
-	}
-	if err := json.Unmarshal([]byte(exported), &m); err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, table := range m.Sources[0].Tables {
-		for key, value := range table {
-			if strings.HasSuffix(key, "_permissions") {
-				found = append(found, string(table["table"])+key+string(value))
-			}
-		}
-	}
-	for _, action := range m.Actions {
-		if action.Permissions != nil && string(action.Permissions) != "null" {
-			found = append(found, string(action.Name)+string(action.Permissions))
-		}
-	}
-	slices.Sort(found)
-	return strings.Join(found, "\n")
-}
 
 func TestApply(t *testing.T) {
 	for sentence, folder := range map[string]fs.FS{
@@ -332,10 +197,10 @@ func TestOtherNamesAreReported(t *testing.T) {
 func TestNewerFormsReplaceOlderOnes(t *testing.T) {
 	h := start(t, former(), knowing)
 	h.apply()
-	h.command(`{"type":"update_action","args":{"name":"storageAbortUpload","definition":{"kind":"synchronous","handler":"http://inside:9/abort","timeout":7,
+	h.command(`{"type":"update_action","args":{"name":"storageAbortUpload","definition":{"kind":"synchronous","handler":"http://inside:9/actions/storageAbortUpload","timeout":7,
 		"arguments":[{"name":"uploadId","type":"String!"}],"output_type":"StorageAborted","type":"mutation"}}}`)
 	h.command(`{"type":"create_action_permission","args":{"action":"storageAbortUpload","role":"user"}}`)
-	h.command(`{"type":"pg_create_event_trigger","args":{"name":"storage_file_deleted","replace":true,"table":{"schema":"storage","name":"files"},"webhook":"http://inside:9/gone",
+	h.command(`{"type":"pg_create_event_trigger","args":{"name":"storage_file_deleted","replace":true,"table":{"schema":"storage","name":"files"},"webhook":"http://inside:9/events/file-deleted",
 		"insert":{"columns":"*"},"retry_conf":{"num_retries":1,"interval_sec":2,"timeout_sec":3}}}`)
 	report := h.apply()
 	want := []string{"give the action storageAbortUpload its new form", "give the event trigger storage_file_deleted its new form"}
@@ -343,7 +208,7 @@ func TestNewerFormsReplaceOlderOnes(t *testing.T) {
 		t.Errorf("did %q, want %q", report.Done, want)
 	}
 	exported := h.export()
-	for _, kept := range []string{`http://inside:9/abort`, `"timeout":7`, `http://inside:9/gone`, `"num_retries":1`} {
+	for _, kept := range []string{`http://inside:9/actions/storageAbortUpload`, `"timeout":7`, `http://inside:9/events/file-deleted`, `"num_retries":1`} {
 		if !strings.Contains(exported, kept) {
 			t.Errorf("%s, which is the project's, is gone", kept)
 		}
@@ -351,6 +216,35 @@ func TestNewerFormsReplaceOlderOnes(t *testing.T) {
 	if !strings.Contains(permissions(t, exported), `"storageAbortUpload"`) {
 		t.Error("the action lost its permission")
 	}
+}
+
+func TestWhatOnlyHasOurNamesStays(t *testing.T) {
+	t.Run("an action and an event trigger", func(t *testing.T) {
+		h := start(t, former(), knowing)
+		h.command(`{"type":"create_action","args":{"name":"storageAbortUpload","definition":{"kind":"synchronous","handler":"http://own.example/x",
+			"arguments":[],"output_type":"Weather","type":"mutation"}}}`)
+		h.command(`{"type":"pg_create_event_trigger","args":{"name":"storage_file_deleted","table":{"schema":"storage","name":"files"},"webhook":"http://own.example/y","insert":{"columns":"*"}}}`)
+		report := h.apply()
+		want := []string{
+			"the action storageAbortUpload is not the service's: it was left as it is",
+			"the event trigger storage_file_deleted does not call the service: it was left as it is",
+		}
+		if !slices.Equal(report.Remarks, want) || !strings.Contains(h.export(), "storageDownload") {
+			t.Errorf("report %+v", report)
+		}
+	})
+	t.Run("a type", func(t *testing.T) {
+		h := start(t, empty, knowing)
+		h.command(`{"type":"set_custom_types","args":{"objects":[{"name":"StorageFile","fields":[{"name":"path","type":"String!"}]}],"enums":[],"input_objects":[],"scalars":[]}}`)
+		report := h.apply()
+		if len(report.Remarks) != 1 || !strings.Contains(report.Remarks[0], "a type StorageFile of its own") {
+			t.Errorf("remarks %q", report.Remarks)
+		}
+		if exported := h.export(); strings.Contains(exported, "storageDownload") || !strings.Contains(exported, `"path"`) {
+			t.Error("the project's type is gone, or actions came with another's")
+		}
+		h.serves()
+	})
 }
 
 func TestSeveralApplyAtOnce(t *testing.T) {

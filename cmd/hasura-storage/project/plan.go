@@ -58,20 +58,33 @@ func (w *wanted) compare(have document, starter bool) (Plan, error) {
 		return Plan{}, fmt.Errorf("there is no database named %s in Hasura, only: %s; HASURA_DB_NAME says which to use", w.source, strings.Join(names(have.list("sources")), ", "))
 	}
 	p.source(source)
-	p.types(have.sub("custom_types"))
-	for _, action := range w.actions {
-		p.action(action, have.list("actions"))
+	p.services(have, source)
+	return p.plan, nil
+}
+
+// services plans actions and what belongs to them, all or nothing.
+func (p *planner) services(have, source document) {
+	actions := have.list("actions")
+	known := slices.ContainsFunc(p.want.actions, func(want document) bool {
+		action, ok := named(actions, want.text("name"))
+		return ok && ourAction(action)
+	})
+	if taken := p.types(have.sub("custom_types"), known); taken != "" {
+		p.remarkf("the project has a type %s of its own: as long as it has that name, no action and no trigger is added", taken)
+		return
 	}
-	for _, cron := range w.crons {
+	for _, action := range p.want.actions {
+		p.action(action, actions)
+	}
+	for _, cron := range p.want.crons {
 		p.cron(cron, have.list("cron_triggers"))
 	}
 	// Last, since they alone reach into the database.
-	for _, table := range w.tables {
+	for _, table := range p.want.tables {
 		for _, trigger := range table.list("event_triggers") {
 			p.event(table, trigger, source)
 		}
 	}
-	return p.plan, nil
 }
 
 func names(list []document) []string {

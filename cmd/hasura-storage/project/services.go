@@ -2,7 +2,9 @@ package project
 
 import (
 	"maps"
+	"path"
 	"slices"
+	"strings"
 )
 
 func (p *planner) service(says, object string, command, undo document) {
@@ -10,8 +12,10 @@ func (p *planner) service(says, object string, command, undo document) {
 }
 
 // types plans one command, since Hasura replaces all types at once: the
-// project's own are sent along.
-func (p *planner) types(have document) {
+// project's own are sent along. known says that Hasura has actions of ours, so
+// that types of our names are ours as well, of an older release perhaps. It
+// returns the name of a type that is the project's, "" if there is none.
+func (p *planner) types(have document, known bool) (taken string) {
 	merged, changed := document{}, false
 	for _, kind := range kinds {
 		list := have.list(kind)
@@ -20,6 +24,8 @@ func (p *planner) types(have document) {
 			switch {
 			case i < 0:
 				list, changed = append(list, want), true
+			case !sameType(list[i], want) && !known:
+				return want.text("name")
 			case !sameType(list[i], want):
 				list[i], changed = withTheirs(want, list[i]), true
 			}
@@ -34,6 +40,17 @@ func (p *planner) types(have document) {
 		p.service("define the types of the actions", "", document{"type": "set_custom_types", "args": merged},
 			document{"type": "set_custom_types", "args": before})
 	}
+	return ""
+}
+
+// ourAction tells an action of ours from one that happens to have its name.
+func ourAction(action document) bool {
+	return strings.HasSuffix(action.sub("definition").text("handler"), "/actions/"+action.text("name"))
+}
+
+// ourTrigger does so for event triggers.
+func ourTrigger(have, want document) bool {
+	return path.Base(have.text("webhook")) == path.Base(want.text("webhook"))
 }
 
 func sameType(have, want document) bool {
@@ -77,6 +94,10 @@ func (p *planner) action(want document, existing []document) {
 	}
 	definition := want.sub("definition").only(shape...)
 	if covers(have.sub("definition"), definition) {
+		return
+	}
+	if !ourAction(have) {
+		p.remarkf("the action %s is not the service's: it was left as it is", name)
 		return
 	}
 	args := have.only("name", "comment").with(document{"definition": have.sub("definition").with(definition)})
@@ -127,6 +148,10 @@ func (p *planner) event(table, want, source document) {
 		return
 	}
 	if covers(have.sub("definition"), want.sub("definition")) {
+		return
+	}
+	if !ourTrigger(have, want) {
+		p.remarkf("the event trigger %s does not call the service: it was left as it is", name)
 		return
 	}
 	args = have.with(want.sub("definition")).with(document{"replace": true})
