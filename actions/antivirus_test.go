@@ -113,7 +113,7 @@ func TestAVirusByREST(t *testing.T) {
 	s := scanned(t, actions.Antivirus{})
 	owner := user()
 	done, err := s.service.UploadFiles(t.Context(), sentBy(owner), &parts{{"file[]", "bad.txt", clamdtest.Eicar()}})
-	if len(done) != 0 || code(err) != actions.VirusFound {
+	if len(done) != 0 || code(err) != actions.VirusFound || actions.Public(err).Details["file"] != "bad.txt" {
 		t.Fatalf("upload: %v, %v", done, err)
 	}
 	good, err := s.service.UploadFiles(t.Context(), sentBy(owner), &parts{{"file[]", "good.txt", []byte("harmless")}})

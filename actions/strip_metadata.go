@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"strings"
 
 	"hasura-storage/actions/images"
 	"hasura-storage/graphql"
@@ -67,7 +66,7 @@ func (s *Storage) strip(ctx context.Context, u upload, o s3.Object, known facts)
 		return u, known, storeError(err)
 	}
 	sum := sha256.Sum256(bare)
-	digest := strings.ToLower(hex.EncodeToString(sum[:]))
+	digest := hex.EncodeToString(sum[:])
 	known.key, known.etag, known.size, known.sha256 = written.Key, written.ETag, graphql.Bigint(written.Size), &digest
 	return u, known, nil
 }
@@ -110,6 +109,7 @@ func (r *restUploads) pass(ctx context.Context, u *restUpload, known facts) (fac
 		}
 		u.finished = true
 		r.quarantine(ctx, u.upload, found)
+		return known, Public(err).With("file", u.name)
 	}
 	if err != nil {
 		return known, judged(err, u.name)
