@@ -47,7 +47,7 @@ var start = sync.OnceValues(func() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", dir+"/data", "-A", "trust", "-U", "postgres", "--no-sync") //nolint:gosec // a program that was found
+	initdb := exec.CommandContext(context.Background(), filepath.Join(bin, "initdb"), "-D", dir+"/data", "-A", "trust", "-U", "postgres", "--no-sync") //nolint:gosec // a program that was found
 	initdb.SysProcAttr, initdb.Dir = who, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
@@ -61,7 +61,7 @@ func launch(program, dir string, who *syscall.SysProcAttr) (*server, error) {
 		return nil, err
 	}
 	defer read.Close()
-	cmd := exec.Command("sh", "-c", supervised, program, dir, "-D", dir+"/data", "-k", dir, "-h", "", "-F") //nolint:gosec // as above
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", supervised, program, dir, "-D", dir+"/data", "-k", dir, "-h", "", "-F") //nolint:gosec // as above
 	cmd.SysProcAttr, cmd.Dir, cmd.Stdin = who, "/", read
 	if err := cmd.Start(); err != nil {
 		return nil, err
