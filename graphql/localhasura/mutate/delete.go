@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"context"
+	"slices"
 
 	"hasura-storage/graphql/localhasura/catalog"
 	"hasura-storage/graphql/localhasura/document"
@@ -10,26 +11,41 @@ import (
 	"hasura-storage/graphql/localhasura/schema"
 )
 
-// delete answers the rows as they were, so it reads them first.
+// delete remembers the rows that it deletes, to answer them.
 func (r *Runner) delete(ctx context.Context, node schema.DeleteRoot, s *document.Selection) (string, *qerr.Error) {
 	rowids, err := r.doomed(ctx, node, s)
 	if err != nil {
 		return "", err
 	}
 	w := written{view: node.View, affected: len(rowids), rowids: rowids}
-	answer := r.response
-	if node.ByPK {
-		answer = r.firstRow
+	if len(rowids) > 0 && (node.ByPK || answersRows(s.Sub)) {
+		if w.snapshot, err = r.text(ctx, plan.Snapshot(r.Session, node.View, rowids), node.View.DB, "$"); err != nil {
+			return "", err
+		}
 	}
-	text, err := answer(ctx, w, s.Sub)
-	if err != nil || len(rowids) == 0 {
-		return text, err
+	if err := r.deleteRows(ctx, node.View.DB, rowids); err != nil {
+		return "", err
+	}
+	if node.ByPK {
+		return r.firstRow(ctx, w, s.Sub)
+	}
+	return r.response(ctx, w, s.Sub)
+}
+
+// answersRows reports whether a mutation response selects returning.
+func answersRows(sub []*document.Selection) bool {
+	return slices.ContainsFunc(sub, func(s *document.Selection) bool { return len(s.Sub) > 0 })
+}
+
+func (r *Runner) deleteRows(ctx context.Context, t *catalog.Table, rowids []int64) *qerr.Error {
+	if len(rowids) == 0 {
+		return nil
 	}
 	q := plan.NewQuery(r.Session)
-	q.Write("DELETE FROM ", catalog.Quote(node.View.DB.SQLName), " WHERE rowid IN ")
+	q.Write("DELETE FROM ", catalog.Quote(t.SQLName), " WHERE rowid IN ")
 	bindRows(q, rowids)
-	_, err = r.change(ctx, q, node.View.DB, "$")
-	return text, err
+	_, err := r.change(ctx, q, t, "$")
+	return err
 }
 
 func (r *Runner) doomed(ctx context.Context, node schema.DeleteRoot, s *document.Selection) ([]int64, *qerr.Error) {

@@ -58,6 +58,7 @@ type written struct {
 	view     *schema.View
 	affected int
 	rowids   []int64
+	snapshot string // the rows as they were, if they are gone
 }
 
 // response answers a mutation response: affected_rows and returning.
@@ -94,7 +95,11 @@ func (r *Runner) rows(ctx context.Context, w written, sub []*document.Selection)
 	if len(w.rowids) == 0 {
 		return "[]", nil
 	}
-	return r.text(ctx, plan.Returning(r.Session, w.view, sub, w.rowids), w.view.DB, "$")
+	q := plan.Returning(r.Session, w.view, sub, w.rowids)
+	if w.snapshot != "" {
+		q = plan.Remembered(r.Session, w.view, sub, w.snapshot)
+	}
+	return r.text(ctx, q, w.view.DB, "$")
 }
 
 // firstRow answers the only written row, or null.

@@ -64,6 +64,41 @@ func Returning(as Session, v *schema.View, sub []*document.Selection, rowids []i
 	return q
 }
 
+// Snapshot writes a statement that answers the stored columns of rows as a JSON
+// array of arrays, for Remembered.
+func Snapshot(as Session, v *schema.View, rowids []int64) *Query {
+	q := NewQuery(as)
+	q.Write("SELECT json_group_array(json_array(")
+	for i, c := range v.DB.Columns {
+		if i > 0 {
+			q.Write(", ")
+		}
+		q.Column("t", c)
+	}
+	q.Write(") ORDER BY ids.key) FROM json_each(")
+	q.Bind(JSONList(rowids))
+	q.Write(") AS ids JOIN ", catalog.Quote(v.DB.SQLName), " AS t ON t.rowid = ids.value")
+	return q
+}
+
+// Remembered writes a statement that answers rows that are gone, from their
+// Snapshot. What is selected of related rows is read as it is now: Hasura reads
+// it by a second statement as well.
+func Remembered(as Session, v *schema.View, sub []*document.Selection, snapshot string) *Query {
+	q := NewQuery(as)
+	row := q.Alias()
+	q.Write("SELECT json_group_array(json(j)) FROM (SELECT ")
+	q.object(v, sub, row)
+	q.Write(" AS j FROM (SELECT key AS hdb_place")
+	for i, c := range v.DB.Columns {
+		q.Write(", value ->> ", strconv.Itoa(i), " AS ", catalog.Quote(c.Name))
+	}
+	q.Write(" FROM json_each(")
+	q.Bind(snapshot)
+	q.Write(")) AS ", row, " ORDER BY ", row, ".hdb_place LIMIT -1)")
+	return q
+}
+
 // JSONList writes numbers as a JSON array, the form in which lists are bound.
 func JSONList(numbers []int64) string {
 	list := []byte{'['}
