@@ -14,15 +14,15 @@ import (
 )
 
 // photo returns a window of a sample as planes, and the same as an image.
-func photo(t testing.TB, w, h int) ([]planes.Plane, *image.YCbCr) {
-	t.Helper()
+func photo(tb testing.TB, w, h int) ([]planes.Plane, *image.YCbCr) {
+	tb.Helper()
 	b, err := os.ReadFile("../../testdata/photo_03mp.jpg")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	m, err := jpeg.Decode(bytes.NewReader(b))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	y := m.(*image.YCbCr).SubImage(image.Rect(0, 0, w, h)).(*image.YCbCr)
 	cw, ch := (w+1)/2, (h+1)/2

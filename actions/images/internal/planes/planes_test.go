@@ -114,7 +114,7 @@ func exact(p planes.Plane, w, h int, reach func(float64) float64) []float64 {
 		return out
 	}
 	across, down := axis(w, p.W), axis(h, p.H)
-	var out []float64
+	out := make([]float64, 0, w*h)
 	for y := range h {
 		for x := range w {
 			v := 0.0

@@ -15,26 +15,26 @@ import (
 	"hasura-storage/actions/images/internal/scaled"
 )
 
-func sample(t testing.TB, name string) []byte {
-	t.Helper()
-	return file(t, filepath.Join("../../testdata", name))
+func sample(tb testing.TB, name string) []byte {
+	tb.Helper()
+	return file(tb, filepath.Join("../../testdata", name))
 }
 
-func file(t testing.TB, path string) []byte {
-	t.Helper()
+func file(tb testing.TB, path string) []byte {
+	tb.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b
 }
 
 // standard decodes with image/jpeg and returns the planes of the result.
-func standard(t testing.TB, src []byte) []planes.Plane {
-	t.Helper()
+func standard(tb testing.TB, src []byte) []planes.Plane {
+	tb.Helper()
 	m, err := jpeg.Decode(bytes.NewReader(src))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	b := m.Bounds()
 	switch m := m.(type) {
@@ -46,7 +46,7 @@ func standard(t testing.TB, src []byte) []planes.Plane {
 		cw, ch := one.CStride, len(one.Cb)/one.CStride
 		return []planes.Plane{y, {W: cw, H: ch, Stride: m.CStride, Pix: m.Cb}, {W: cw, H: ch, Stride: m.CStride, Pix: m.Cr}}
 	}
-	t.Fatalf("image/jpeg gave a %T", m)
+	tb.Fatalf("image/jpeg gave a %T", m)
 	return nil
 }
 
@@ -73,13 +73,13 @@ var foreign = map[string]bool{"cmyk.jpg": true, "rgb.jpg": true, "arithmetic.jpg
 // damagedSamples are no JPEG files, or cut off.
 var damagedSamples = map[string]bool{"empty.jpg": true, "text_named.jpg": true, "truncated.jpg": true}
 
-func samples(t testing.TB) []string {
-	t.Helper()
+func samples(tb testing.TB) []string {
+	tb.Helper()
 	var out []string
 	for _, pattern := range []string{"../../testdata/*.jpg", "testdata/*.jpg"} {
 		names, err := filepath.Glob(pattern)
 		if err != nil || len(names) == 0 {
-			t.Fatalf("no samples for %s: %v", pattern, err)
+			tb.Fatalf("no samples for %s: %v", pattern, err)
 		}
 		out = append(out, names...)
 	}
