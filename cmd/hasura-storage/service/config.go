@@ -48,6 +48,7 @@ type config struct {
 	images      images.Limits
 	imageMemory int64
 	imageCache  int64
+	fileCache   int64 // negative is none
 
 	publicURL string // without a final slash
 	bind      string

@@ -95,7 +95,7 @@ func (c *config) storage(log *zap.Logger) (*actions.Storage, error) {
 		MaxDownloadExpiration: c.maxDownload, UnauthorizedRole: c.unauthorizedRole,
 		CacheAuthorized: c.cacheAuthorized, CDNCacheControl: c.cdnCacheControl, Purge: forget, UploadMemory: c.uploadMemory,
 		Proxied: c.proxied, Antivirus: c.antivirus,
-		ImageLimits: c.images, ImageMemory: c.imageMemory, VariantCache: c.imageCache,
+		ImageLimits: c.images, ImageMemory: c.imageMemory, VariantCache: c.imageCache, FileCache: c.fileCache,
 	})
 }
 

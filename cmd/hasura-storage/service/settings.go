@@ -57,6 +57,7 @@ var settings = []setting{
 	{"IMAGE_TRANSFORMER_MAX_DIMENSION", "8000", "longest side, in pixels, of a picture that may be asked for", positive(func(c *config) *int { return &c.images.MaxSide })},
 	{"IMAGE_MEMORY", "256MiB", "memory that all transforms may use together", size(func(c *config) *int64 { return &c.imageMemory })},
 	{"IMAGE_CACHE", "64MiB", "memory for finished variants", size(func(c *config) *int64 { return &c.imageCache })},
+	{"FILE_CACHE", "32MiB", "memory for small files that are asked for again and again, up to an eighth of it each; `0` keeps none", sizeOrNone(func(c *config) *int64 { return &c.fileCache })},
 	{"DEBUG", "false", "log more", boolean(func(*config) *bool { return new(bool) })},
 	{"LOG_FORMAT_TEXT", "false", "log text instead of JSON", boolean(func(*config) *bool { return new(bool) })},
 }

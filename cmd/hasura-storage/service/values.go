@@ -71,6 +71,17 @@ func size(field func(*config) *int64) reader {
 	}
 }
 
+// sizeOrNone is a size that may be 0; the field is then negative.
+func sizeOrNone(field func(*config) *int64) reader {
+	return func(c *config, value string) error {
+		if value == "0" {
+			*field(c) = -1
+			return nil
+		}
+		return size(field)(c, value)
+	}
+}
+
 // address is an absolute URL. It is not repeated in the complaint, since it may
 // hold a password.
 func address(field func(*config) *string) reader {
