@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"context"
+	"slices"
 
 	"hasura-storage/graphql/localhasura/catalog"
 	"hasura-storage/graphql/localhasura/document"
@@ -80,6 +81,9 @@ func (r *Runner) insertRows(ctx context.Context, i *inserting) (written, *qerr.E
 		w.affected += row.affected
 		if row.id == nil {
 			continue
+		}
+		if row.updated && slices.Contains(w.rowids, *row.id) {
+			return w, pgerror.TwiceInUpsert().Error(i.data.Path.String())
 		}
 		w.rowids = append(w.rowids, *row.id)
 		switch {

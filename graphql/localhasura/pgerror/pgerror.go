@@ -75,6 +75,11 @@ func qualified(t *catalog.Table, columns []string) string {
 	return strings.Join(all, ", ")
 }
 
+// TwiceInUpsert is the error of an upsert whose rows collide with each other.
+func TwiceInUpsert() Violation {
+	return Violation{"21000", "ON CONFLICT DO UPDATE command cannot affect row a second time"}
+}
+
 // NotNull is the error of a null in a column that takes none.
 func NotNull(t *catalog.Table, column string) Violation {
 	return Violation{"23502", `null value in column "` + column + `" of relation "` + t.Name + `" violates not-null constraint`}
