@@ -1,6 +1,10 @@
 package actions
 
-import "context"
+import (
+	"context"
+
+	"hasura-storage/graphql"
+)
 
 // AbortUpload ends an upload and removes what arrived, with the row of a create.
 // Whoever holds the ticket may abort; an upload that has ended already answers
@@ -20,7 +24,7 @@ func (s *Storage) AbortUpload(ctx context.Context, as Session, in AbortUpload) (
 	if !u.isOpen() {
 		return Aborted{UploadID: id}, nil
 	}
-	closed, err := s.abort(ctx, u)
+	closed, err := s.abort(ctx, u, graphql.Condition{})
 	if err != nil {
 		return Aborted{}, err
 	}

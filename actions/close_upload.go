@@ -14,20 +14,20 @@ import (
 // commit is the switch: in one transaction the upload is closed for a nonce of
 // ours and the file's row names the object. Both counts tell what happened.
 func (s *Storage) commit(ctx context.Context, u upload, f facts) error {
-	nonce := newID()
+	nonce, now := newID(), s.now()
 	// Admin: a role needs no update permission to upload; what it may was judged
 	// when the upload was opened, and again before this for a replace.
-	done, err := graphql.CommitUpload(ctx, s.hasura.Admin(), u.Id, nonce, s.now().Add(closedCheck), u.File_id, u.condition(),
+	done, err := graphql.CommitUpload(ctx, s.hasura.Admin(), u.Id, nonce, now, now.Add(closedCheck), u.File_id, u.condition(),
 		f.key, f.etag, f.size, f.mimeType, f.sha256, f.width, f.height, f.placeholder)
 	switch {
-	case err == nil && done.Closed.Affected_rows == 1 && done.Switched.Affected_rows == 1:
+	case err == nil && done.Committed.Affected_rows == 1:
 		u.State = stateCommitted
 		s.cleanSoon(u)
 		return nil
 	case err == nil && done.Closed.Affected_rows == 1:
-		return s.unswitched(ctx, u, nonce)
+		return s.unswitched(ctx, u)
 	case err == nil:
-		return s.lost(ctx, u)
+		return s.lost(ctx, u, nonce)
 	case graphql.Refused(err):
 		return s.failed(ctx, u, hasuraError(err))
 	default:
@@ -48,21 +48,18 @@ func (u upload) condition() graphql.Condition {
 
 func equals(value any) map[string]any { return map[string]any{"_eq": value} }
 
-// unswitched ends an upload that was closed without a file row to go with it:
-// the commit is called off, and the object, which nobody names, goes.
-func (s *Storage) unswitched(ctx context.Context, u upload, nonce string) error {
-	if _, err := graphql.RetractUpload(ctx, s.hasura.Admin(), u.Id, nonce); err != nil {
-		return hasuraError(err)
-	}
+// unswitched words a commit that found no file row to switch: the upload is
+// closed as aborted, and the object, which nobody names, goes.
+func (s *Storage) unswitched(ctx context.Context, u upload) error {
 	u.State = stateAborted
 	s.cleanSoon(u)
-	now, err := s.upload(ctx, u.Id)
+	f, err := s.file(ctx, u.File_id)
 	switch {
 	case err != nil:
 		return err
-	case now.File == nil:
+	case f == nil:
 		return errDeletedMeanwhile
-	case u.If_match != nil:
+	case u.Kind == kindReplace && u.If_match != nil:
 		return errNotTheVersion
 	}
 	return Errorf(Conflict, "the file has changed, its upload no longer fits")
@@ -73,17 +70,29 @@ var (
 	errNotTheVersion    = Errorf(Conflict, "the file is no longer the version that ifMatch names")
 )
 
-// lost handles a commit that found its upload closed or claimed by another:
-// the object of this claim is nobody's.
-func (s *Storage) lost(ctx context.Context, u upload) error {
-	s.discard(ctx, u)
+// lost handles a commit that found its upload closed or claimed by another, or
+// by itself, if the request was sent twice on the way.
+func (s *Storage) lost(ctx context.Context, u upload, nonce string) error {
 	now, err := s.upload(ctx, u.Id)
 	if err != nil {
 		return err
 	}
+	if deref(now.Closed_by) == nonce {
+		return s.closedByUs(ctx, now)
+	}
+	s.discard(ctx, u) // the object of this claim is nobody's
 	if now.isOpen() {
 		return u.completing()
 	}
+	return nil
+}
+
+// closedByUs tells what a commit of ours came to, whose answer did not say.
+func (s *Storage) closedByUs(ctx context.Context, u upload) error {
+	if u.State == stateAborted {
+		return s.unswitched(ctx, u)
+	}
+	s.cleanSoon(u)
 	return nil
 }
 
@@ -93,22 +102,27 @@ func (s *Storage) lost(ctx context.Context, u upload) error {
 // or sweep reads again. It claims another key, which a late commit does not name.
 func (s *Storage) uncertain(ctx context.Context, u upload, nonce string, cause error) error {
 	now, err := s.upload(ctx, u.Id)
-	if err == nil && now.State == stateCommitted && deref(now.Closed_by) == nonce {
-		s.cleanSoon(now)
-		return nil
+	if err == nil && deref(now.Closed_by) == nonce {
+		return s.closedByUs(ctx, now)
 	}
 	s.release(ctx, u)
 	return hasuraError(cause)
 }
 
-// abort closes an upload, if it is still open, and reports whether it was this
-// call that did.
-func (s *Storage) abort(ctx context.Context, u upload) (bool, error) {
-	done, err := graphql.AbortUpload(ctx, s.hasura.Admin(), u.Id, newID(), s.now().Add(closedCheck))
+// abort closes an upload that is still open and as still says, and reports
+// whether it was this call that did.
+func (s *Storage) abort(ctx context.Context, u upload, still graphql.Condition) (bool, error) {
+	// Admin: uploads are the service's own.
+	done, err := graphql.AbortUpload(ctx, s.hasura.Admin(), u.Id, newID(), s.now().Add(closedCheck), still)
 	if err != nil {
 		return false, hasuraError(err)
 	}
 	return done.Closed.Affected_rows == 1, nil
+}
+
+// unclaimedSince holds as long as nobody has claimed the upload after it was read or claimed.
+func (u upload) unclaimedSince() graphql.Condition {
+	return graphql.Condition{"attempts": equals(u.Attempts)}
 }
 
 // abandon closes an upload that can never pass and removes what it left, even
@@ -116,7 +130,7 @@ func (s *Storage) abort(ctx context.Context, u upload) (bool, error) {
 func (s *Storage) abandon(ctx context.Context, u upload) {
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	closed, err := s.abort(ctx, u)
+	closed, err := s.abort(ctx, u, u.unclaimedSince())
 	if err != nil {
 		s.log.Warn("an upload that failed is left to the sweep", zap.Error(err))
 	}
@@ -168,7 +182,7 @@ func (s *Storage) clean(ctx context.Context, u upload) error {
 			return storeError(err)
 		}
 	}
-	if u.isMultipart() {
+	if u.isMultipart() || u.Kind == kindCopy { // a large copy is made in parts
 		for _, key := range []string{u.key(), cmp.Or(deref(u.Staging_key), u.key())} {
 			if err := s.store.AbortMultiparts(ctx, key); err != nil {
 				return storeError(err)
@@ -179,16 +193,17 @@ func (s *Storage) clean(ctx context.Context, u upload) error {
 		return err
 	}
 	if u.Kind != kindReplace && u.State == stateAborted {
-		return s.deleteUnfinished(ctx, u.File_id)
+		return s.deleteUnfinished(ctx, u)
 	}
 	return nil
 }
 
 // deleteUnfinished removes the row of a new file whose upload failed. Where a row of the
-// project's own refers to it, it stays, not uploaded.
-func (s *Storage) deleteUnfinished(ctx context.Context, fileID string) error {
+// project's own refers to it, it stays, not uploaded. The upload's row was written
+// before the file's: an older one is somebody else's.
+func (s *Storage) deleteUnfinished(ctx context.Context, u upload) error {
 	// Admin: the caller's session may not delete what it inserted.
-	_, err := graphql.DeleteUnfinishedFile(ctx, s.hasura.Admin(), fileID)
+	_, err := graphql.DeleteUnfinishedFile(ctx, s.hasura.Admin(), u.File_id, u.Created_at)
 	if err != nil && !errors.Is(err, graphql.ErrConflict) {
 		return hasuraError(err)
 	}

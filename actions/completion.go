@@ -9,12 +9,19 @@ import (
 	"hasura-storage/s3"
 )
 
-// leaseTime is how long a claim holds without being renewed.
-const leaseTime = time.Minute
+const (
+	leaseTime = time.Minute // how long a claim holds without being renewed
+	// lateCopy is how long a copy that a dead claim began may go on inside the
+	// store: its key is worked off as garbage only afterwards.
+	lateCopy = time.Hour
+)
 
 // complete brings an open upload to its end: committed, or closed as aborted
 // when what arrived can never pass. Any other error leaves it open.
 func (s *Storage) complete(ctx context.Context, u upload, parts []UploadedPart) error {
+	if u.Leased_until != nil && u.Leased_until.After(s.now()) {
+		return s.unclaimed(ctx, u)
+	}
 	claimed, err := s.claim(ctx, u)
 	if err != nil {
 		return err
@@ -65,7 +72,7 @@ func (s *Storage) claim(ctx context.Context, u upload) (upload, error) {
 	if !u.inParts() {
 		key = s.keys.object(newVersion(), u.File_id)
 		if u.Attempts > 0 {
-			former = append(former, graphql.GarbageValues{FileID: u.File_id, ObjectKey: u.key()})
+			former = append(former, graphql.GarbageValues{FileID: u.File_id, ObjectKey: u.key(), CreatedAt: s.now().Add(lateCopy)})
 		}
 	}
 	now := s.now()
@@ -190,7 +197,7 @@ func (s *Storage) failed(ctx context.Context, u upload, cause error) error {
 func (s *Storage) release(ctx context.Context, u upload) {
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	_, _ = graphql.ReleaseUpload(ctx, s.hasura.Admin(), u.Id, u.key(), s.nextCheck(u))
+	_, _ = graphql.ReleaseUpload(ctx, s.hasura.Admin(), u.Id, u.Attempts, s.nextCheck(u))
 }
 
 // nextCheck doubles the pause between two looks: 1, 2, 4 … 30 minutes.

@@ -58,6 +58,10 @@ func (s *Storage) create(ctx context.Context, as Session, files []CreateUpload) 
 	if err := s.insertUploads(ctx, drafts); err != nil {
 		return nil, err
 	}
+	// Counted with them in: of many creates at once none slips past the limit.
+	if err := s.roomForUploads(ctx, s.sessionKey(as), 0); err != nil {
+		return s.refused(ctx, drafts, files, err)
+	}
 	if err := s.insertFiles(ctx, caller, drafts, files); err != nil {
 		return s.refused(ctx, drafts, files, err)
 	}
@@ -70,7 +74,6 @@ func (s *Storage) drafts(ctx context.Context, as Session, files []CreateUpload) 
 	drafts := make([]graphql.UploadValues, len(files))
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(8)
-	work.Go(func() error { return s.roomForUploads(ctx, s.sessionKey(as), len(files)) })
 	for i := range files {
 		if err := files[i].validate(s.now()); err != nil {
 			return nil, indexed(err, i, len(files))
@@ -199,12 +202,13 @@ func (s *Storage) insertedTwice(ctx context.Context, drafts []graphql.UploadValu
 	if err != nil {
 		return false
 	}
-	for _, u := range written {
+	for i, u := range written {
 		f := u.File
 		if f == nil || deref(f.IsUploaded) || f.CreatedAt.Before(u.Created_at) ||
-			deref(f.Name) != deref(u.Name) || deref(f.Size) != deref(u.Size) {
+			deref(f.Name) != deref(drafts[i].Name) || int64(deref(f.Size)) != drafts[i].Size {
 			return false
 		}
+		// Admin: uploads are the service's own.
 		all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), f.Id)
 		if err != nil || len(all.Uploads) != 1 {
 			return false
@@ -214,20 +218,25 @@ func (s *Storage) insertedTwice(ctx context.Context, drafts []graphql.UploadValu
 }
 
 // refused ends a create whose file rows were not written. Where the outcome is
-// unknown everything stays for the sweep; a clear no takes the tickets back.
+// unknown everything stays for the sweep; a clear no takes the tickets back. If
+// the files were created by the same request before, their tickets are answered.
 func (s *Storage) refused(ctx context.Context, drafts []graphql.UploadValues, files []CreateUpload, cause error) ([]Upload, error) {
-	if !graphql.Refused(cause) && !has(cause, NotAllowed) {
+	if !graphql.Refused(cause) && !has(cause, NotAllowed, Busy) {
 		return nil, hasuraError(cause)
 	}
 	s.withdraw(ctx, drafts)
-	if !errors.Is(cause, graphql.ErrConflict) {
+	taken := errors.Is(cause, graphql.ErrConflict)
+	if !taken && !has(cause, Busy) {
 		return nil, hasuraError(cause)
 	}
 	again := make([]Upload, len(files))
 	for i := range files {
 		ticket, ok := s.repeated(ctx, drafts[i], files[i])
-		if !ok {
+		if !ok && taken {
 			return nil, s.conflictOfCreate(ctx, drafts, cause)
+		}
+		if !ok {
+			return nil, cause
 		}
 		again[i] = ticket
 	}
@@ -243,6 +252,7 @@ func (s *Storage) withdraw(ctx context.Context, drafts []graphql.UploadValues) {
 	for i, u := range drafts {
 		ids[i] = u.ID
 	}
+	// Admin: uploads are the service's own.
 	if _, err := graphql.WithdrawUploads(ctx, s.hasura.Admin(), ids); err != nil {
 		s.log.Warn("uploads could not be withdrawn; the sweep will close them", zap.Error(err))
 	}
@@ -326,15 +336,16 @@ func (s *Storage) placed(ctx context.Context, u upload) (Upload, error) {
 	return s.ticket(ctx, u)
 }
 
-// roomForUploads refuses more open uploads than a session, or all together, may have.
+// roomForUploads refuses more open uploads than a session, or all together, may
+// have, if more were added to those that there are.
 func (s *Storage) roomForUploads(ctx context.Context, sessionKey string, more int) error {
 	// Admin: uploads are the service's own.
-	open, err := graphql.CountOpenUploads(ctx, s.hasura.Admin(), sessionKey, maxOpenPerSession, max(s.maxOpen-more, 0))
+	open, err := graphql.CountOpenUploads(ctx, s.hasura.Admin(), sessionKey, maxOpenPerSession+1, max(s.maxOpen-more, 0))
 	if err != nil {
 		return hasuraError(err)
 	}
 	if len(open.OfSession)+more > maxOpenPerSession {
-		return Errorf(Busy, "the session has %d open uploads, at most %d are allowed", len(open.OfSession), maxOpenPerSession)
+		return Errorf(Busy, "the session may have at most %d open uploads", maxOpenPerSession)
 	}
 	if len(open.Beyond) > 0 {
 		return Errorf(Busy, "too many uploads are open, try again later")

@@ -36,7 +36,7 @@ func (s *Storage) link(ctx context.Context, as Session, f *graphql.File, in GetD
 	if !f.Bucket.PresignedUrlsEnabled {
 		return Download{}, Errorf(PresignedURLsDisabled, "bucket %q hands out no links", f.BucketId)
 	}
-	life, err := s.linkLife(as, &f.Bucket, in.ExpiresIn)
+	life, err := s.linkLife(as, f, in.ExpiresIn)
 	if err != nil {
 		return Download{}, err
 	}
@@ -88,7 +88,19 @@ func (s *Storage) readable(f *graphql.File) bool {
 
 // linkLife is how long a link lives: the bucket's download_expiration, or what
 // was asked for within the cap of the caller.
-func (s *Storage) linkLife(as Session, b *graphql.Bucket, asked *int) (time.Duration, error) {
+// No link outlives the file.
+func (s *Storage) linkLife(as Session, f *graphql.File, asked *int) (time.Duration, error) {
+	life, err := s.lifeAsked(as, &f.Bucket, asked)
+	if err == nil && f.ExpiresAt != nil {
+		life = min(life, f.ExpiresAt.Sub(s.now()))
+		if life < time.Second { // the store signs whole seconds
+			return 0, errNoFile
+		}
+	}
+	return life.Truncate(time.Second), err
+}
+
+func (s *Storage) lifeAsked(as Session, b *graphql.Bucket, asked *int) (time.Duration, error) {
 	standard := time.Duration(b.DownloadExpiration) * time.Second
 	if asked == nil {
 		return standard, nil

@@ -45,10 +45,12 @@ func (s *Storage) Downloads(ctx context.Context, as Session, in GetDownloads) ([
 	return links, nil
 }
 
-// linkTo makes one link of a gallery.
+// linkTo makes one link of a gallery: a plain one where no picture can be made
+// of the file, or its bucket does not know the preset.
 func (s *Storage) linkTo(ctx context.Context, as Session, f *graphql.File, in GetDownload) (Download, error) {
 	one, err := s.link(ctx, as, f, in)
-	if has(err, NotAnImage) {
+	unknownPreset := in.Image != nil && in.Image.Preset != nil && has(err, BadRequest)
+	if unknownPreset || has(err, NotAnImage, ImageTooLarge) {
 		in.Image = nil
 		return s.link(ctx, as, f, in)
 	}

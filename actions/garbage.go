@@ -23,7 +23,7 @@ func (s *Storage) FileGone(ctx context.Context, e FileEvent) error {
 	}
 	for {
 		// Admin: garbage is the service's own.
-		page, err := graphql.FileGarbage(ctx, s.hasura.Admin(), id, garbagePage)
+		page, err := graphql.FileGarbage(ctx, s.hasura.Admin(), id, s.now(), garbagePage)
 		if err != nil {
 			return hasuraError(err)
 		}
@@ -115,27 +115,33 @@ func (n named) has(key string) bool { return n.keys[key] }
 
 func (s *Storage) namedKeys(ctx context.Context, keys, files []string) (named, error) {
 	// Admin: what may be deleted depends on every row, not on what a caller sees.
-	found, err := graphql.NamedKeys(ctx, s.hasura.Admin(), keys, files)
+	open, err := graphql.OpenKeys(ctx, s.hasura.Admin(), keys)
 	if err != nil {
 		return named{}, hasuraError(err)
 	}
 	n := newNamed()
-	for _, f := range found.Files {
-		n.file(s.keys, f.Id, f.ObjectKey, f.Etag, deref(f.IsUploaded))
-	}
-	for _, u := range found.Uploads {
+	for _, u := range open.Uploads {
 		n.keys[deref(u.Object_key)] = true
-		n.keys[deref(u.Staging_key)] = true
 	}
-	return n, nil
+	return n, s.addFiles(ctx, n, keys, files)
+}
+
+// addFiles notes what rows of files name. It comes after the uploads were read:
+// what these no longer name, the files name by then.
+func (s *Storage) addFiles(ctx context.Context, n named, keys, files []string) error {
+	// Admin: as above.
+	found, err := graphql.FilesNaming(ctx, s.hasura.Admin(), keys, files)
+	if err != nil {
+		return hasuraError(err)
+	}
+	for _, f := range found.Files {
+		if !deref(f.IsUploaded) { // names nothing yet, nhost's key neither
+			continue
+		}
+		n.keys[s.keys.of(f.Id, f.ObjectKey)] = true
+		n.versions[f.Id] = s.keys.version(&graphql.File{ObjectKey: f.ObjectKey, Etag: f.Etag})
+	}
+	return nil
 }
 
 func newNamed() named { return named{keys: map[string]bool{}, versions: map[string]string{}} }
-
-// file notes what a row names.
-func (n named) file(k keys, id string, objectKey, etag *string, uploaded bool) {
-	n.keys[k.of(id, objectKey)] = true
-	if uploaded {
-		n.versions[id] = k.version(&graphql.File{ObjectKey: objectKey, Etag: etag})
-	}
-}

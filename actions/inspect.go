@@ -86,6 +86,9 @@ func (s *Storage) inspectDigest(ctx context.Context, u upload, o s3.Object) (*st
 	if u.Sha256 == nil {
 		return optional(got), nil
 	}
+	if u.Kind == kindCopy { // made of exactly the source's version, inside the store
+		return u.Sha256, nil
+	}
 	want := strings.ToLower(*u.Sha256)
 	if got == "" {
 		var err error

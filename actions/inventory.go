@@ -125,16 +125,16 @@ func (s *Storage) straysOf(ctx context.Context, page []s3.Object, before time.Ti
 		}
 	}
 	// Admin: what is abandoned depends on every row.
-	found, err := graphql.Inventory(ctx, s.hasura.Admin(), keys, files)
+	uploads, err := graphql.KeysOfUploads(ctx, s.hasura.Admin(), keys)
 	if err != nil {
 		return nil, hasuraError(err)
 	}
 	n := newNamed()
-	for _, f := range found.Files {
-		n.file(s.keys, f.Id, f.ObjectKey, f.Etag, deref(f.IsUploaded))
-	}
-	for _, u := range found.Uploads {
+	for _, u := range uploads.Uploads {
 		n.keys[deref(u.Object_key)], n.keys[deref(u.Staging_key)] = true, true
+	}
+	if err := s.addFiles(ctx, n, keys, files); err != nil {
+		return nil, err
 	}
 	var strays []stray
 	for _, o := range page {

@@ -83,7 +83,7 @@ func (s *stack) open(id, link string) ([]byte, error) {
 		return nil, err
 	}
 	if content.Finish != nil {
-		if content, err = content.Finish(s.t.Context()); err != nil {
+		if content, err = content.Finish(s.t.Context(), content); err != nil {
 			return nil, err
 		}
 	}

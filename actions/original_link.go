@@ -44,7 +44,7 @@ func (s *Storage) signedOriginal(k link) Content {
 		ContentType: k.original.contentType, Disposition: k.original.disposition, CacheControl: k.original.cacheControl,
 		ETag: `"` + k.version + `"`, SurrogateKey: k.id,
 	}
-	c.Finish = func(ctx context.Context) (Content, error) {
+	c.Finish = func(ctx context.Context, done Content) (Content, error) {
 		o, err := s.store.Stat(ctx, key)
 		if errors.Is(err, s3.ErrNotFound) {
 			return Content{}, errNoFile.Because(err)
@@ -52,7 +52,6 @@ func (s *Storage) signedOriginal(k link) Content {
 		if err != nil {
 			return Content{}, storeError(err)
 		}
-		done := c
 		done.Finish, done.Size, done.LastModified = nil, o.Size, o.LastModified
 		done.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
 			body, _, err := s.store.Get(ctx, key, s3.GetOptions{Offset: offset, Length: length, IfMatch: o.ETag})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"hasura-storage/graphql"
@@ -28,7 +29,7 @@ func (s *Storage) PresignURL(ctx context.Context, as Headers, id string, expires
 	if !f.Bucket.PresignedUrlsEnabled {
 		return PresignedURL{}, errNoLinks
 	}
-	life, err := s.linkLife(Session{"x-hasura-role": roleSentWith(as)}, &f.Bucket, expires)
+	life, err := s.linkLife(Session{"x-hasura-role": s.roleSentWith(as)}, f, expires)
 	if err != nil {
 		return PresignedURL{}, err
 	}
@@ -37,18 +38,15 @@ func (s *Storage) PresignURL(ctx context.Context, as Headers, id string, expires
 	return PresignedURL{URL: link, Expiration: int(life / time.Second)}, nil
 }
 
-// roleSentWith returns "admin" for a request that Hasura has taken for the
-// admin's: with the admin secret and without another role. Hasura has judged
-// the secret by the time this is asked.
-func roleSentWith(as Headers) string {
-	role := ""
-	if values := as["X-Hasura-Role"]; len(values) > 0 {
-		role = values[0]
-	}
-	if len(as["X-Hasura-Admin-Secret"]) > 0 && role == "" {
+// roleSentWith returns "admin" for a request of the admin's: with the admin
+// secret and no other role. Whatever else a request says of its role is not
+// known to be so, and grants nothing here.
+func (s *Storage) roleSentWith(as Headers) string {
+	role := strings.Join(as["X-Hasura-Role"], "")
+	if secret := as["X-Hasura-Admin-Secret"]; len(secret) == 1 && s.hasura.IsAdminSecret(secret[0]) && (role == "" || role == "admin") {
 		return "admin"
 	}
-	return role
+	return ""
 }
 
 // GetPresigned opens what a link of PresignURL grants: the signature in the

@@ -32,6 +32,10 @@ func (s *Storage) ReceiveBytes(ctx context.Context, in SentBytes) (etag string, 
 	if in.Length >= 0 && in.Length != size {
 		return "", errLength(size).With("arrived", in.Length)
 	}
+	// A body that began in time may end later, but not after the last look at
+	// what its ticket left.
+	ctx, cancel := context.WithTimeout(ctx, u.Expires_at.Add(lastLook/2).Sub(s.now()))
+	defer cancel()
 	body := &clientBody{Reader: in.Body}
 	if in.Part > 0 {
 		var part s3.Part

@@ -109,6 +109,9 @@ func mayReplace(ctx context.Context, caller graphql.Caller, f *graphql.File, set
 				return hasuraError(err)
 			}
 		}
+		if f.Name == nil {
+			return Errorf(NotAllowed, "the session may not update the file's metadata, and the file has no name to set instead")
+		}
 		set.Name = f.Name
 	}
 	done, err := graphql.UpdateFile(ctx, caller, f.Id, set)
@@ -151,12 +154,18 @@ func (s *Storage) askAgain(ctx context.Context, u upload) error {
 	if err != nil {
 		return err
 	}
-	if u.If_match != nil && !sameETag(*u.If_match, deref(u.File.Etag)) {
+	f, err := s.file(ctx, u.File_id) // as it is now: setting what it was would take a change back
+	switch {
+	case err != nil:
+		return err
+	case f == nil:
+		return errDeletedMeanwhile
+	case u.If_match != nil && !sameETag(*u.If_match, deref(f.Etag)):
 		return errNotTheVersion
 	}
 	set := graphql.FileChanges{Name: u.Name}
 	if u.Metadata != nil && string(*u.Metadata) != "null" {
 		set.Metadata = *u.Metadata
 	}
-	return mayReplace(ctx, caller, u.File, set)
+	return mayReplace(ctx, caller, f, set)
 }

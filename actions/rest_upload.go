@@ -104,7 +104,7 @@ type restUploads struct {
 
 func (s *Storage) restUploads(ctx context.Context, caller graphql.Caller, form Form) *restUploads {
 	r := &restUploads{Storage: s, caller: caller, form: form}
-	ctx, r.stop = context.WithCancel(ctx)
+	ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx)) // until close: the work outlives a client who leaves
 	go r.keepAlive(ctx)
 	return r
 }
@@ -134,8 +134,17 @@ func (r *restUploads) close(ctx context.Context) {
 	r.stop()
 	for _, u := range r.files {
 		if !u.finished {
-			r.abandon(ctx, u.upload)
+			r.giveUp(ctx, u)
 		}
+	}
+}
+
+// giveUp closes and cleans the upload as its row stands, if it was written.
+func (r *restUploads) giveUp(ctx context.Context, u *restUpload) {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	if row, err := r.upload(ctx, u.Id); err == nil {
+		r.abandon(ctx, row)
 	}
 }
 

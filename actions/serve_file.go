@@ -168,12 +168,11 @@ func (s *Storage) pictureETag(version string, spec images.Spec) string {
 
 // unfinished returns c with the making of the picture left for later.
 func (s *Storage) unfinished(c Content, from source, spec images.Spec) Content {
-	c.Finish = func(ctx context.Context) (Content, error) {
+	c.Finish = func(ctx context.Context, done Content) (Content, error) {
 		p, err := s.variants.get(ctx, from, spec)
 		if err != nil {
 			return Content{}, err
 		}
-		done := c
 		done.Finish, done.ContentType, done.Size = nil, p.contentType, int64(len(p.bytes))
 		done.Open = func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
 			return io.NopCloser(section(p.bytes, offset, length)), nil

@@ -37,19 +37,16 @@ func (s *Storage) stripped(ctx context.Context, u upload, known facts) (upload, 
 		return u, known, tooLargeToStrip(&u.File.Bucket, o.Size)
 	}
 	// The whole picture and its copy lie in memory, within the bounds of all pictures.
-	err = imageError(s.variants.pool.Do(ctx, 2*o.Size, func() error {
-		var failed error
-		u, known, failed = s.strip(ctx, u, o, known)
-		return failed
-	}))
+	err = s.variants.reading(ctx, o, func(whole []byte) error {
+		return imageError(s.variants.pool.Do(ctx, o.Size, func() (failed error) {
+			u, known, failed = s.strip(ctx, u, whole, known)
+			return failed
+		}))
+	})
 	return u, known, err
 }
 
-func (s *Storage) strip(ctx context.Context, u upload, o s3.Object, known facts) (upload, facts, error) {
-	whole, err := s.variants.readAll(ctx, o)
-	if err != nil {
-		return u, known, storeError(err)
-	}
+func (s *Storage) strip(ctx context.Context, u upload, whole []byte, known facts) (upload, facts, error) {
 	bare, err := images.StripMetadata(whole)
 	if err != nil {
 		return u, known, imageError(err)

@@ -3,9 +3,11 @@ package actions
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 
 	"hasura-storage/graphql"
 )
@@ -14,6 +16,7 @@ const (
 	// sweepBudget bounds one sweep; Hasura waits 55 s for the cron trigger's answer.
 	sweepBudget = 45 * time.Second
 	sweepPage   = 100
+	sweepAtOnce = 8
 )
 
 // Sweep finishes or removes what clients, lost events and dead instances left
@@ -28,23 +31,24 @@ func (s *Storage) Sweep(ctx context.Context) (Swept, error) {
 	ctx, cancel := context.WithTimeout(ctx, sweepBudget)
 	defer cancel()
 	var done Swept
-	for _, step := range []func(context.Context, *Swept) error{s.sweepExpiredFiles, s.sweepUploads, s.sweepGarbage} {
-		if err := step(ctx, &done); err != nil {
-			if errors.Is(err, context.DeadlineExceeded) {
-				return done, nil // the next sweep goes on
-			}
-			return done, err
+	var failures []error
+	// Garbage first: it is cheap, and completions may take all the time there is.
+	for _, step := range []func(context.Context, *Swept) error{s.sweepGarbage, s.sweepExpiredFiles, s.sweepUploads} {
+		err := step(ctx, &done)
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			break // the next sweep goes on
 		}
+		failures = append(failures, err) // no step waits for another to succeed
 	}
-	return done, nil
+	return done, errors.Join(failures...)
 }
 
 // sweepExpiredFiles deletes rows past their expires_at; their bytes become garbage.
 func (s *Storage) sweepExpiredFiles(ctx context.Context, done *Swept) error {
+	now, stuck := s.now(), 0 // rows that stay are passed over
 	for {
-		now := s.now()
 		// Admin: the expiry was set under the permissions of whoever set it.
-		page, err := graphql.ExpiredFiles(ctx, s.hasura.Admin(), now, sweepPage)
+		page, err := graphql.ExpiredFiles(ctx, s.hasura.Admin(), now, sweepPage, stuck)
 		if err != nil {
 			return hasuraError(err)
 		}
@@ -52,48 +56,48 @@ func (s *Storage) sweepExpiredFiles(ctx context.Context, done *Swept) error {
 		for _, f := range page.Files {
 			ids = append(ids, f.Id)
 		}
-		deleted, err := s.deleteExpired(ctx, ids, now)
+		deleted := s.deleteExpired(ctx, ids, now)
 		done.Expired += deleted
-		if err != nil || deleted == 0 || len(ids) < sweepPage {
-			return err
+		stuck += len(ids) - deleted
+		if len(ids) < sweepPage || ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }
 
-// deleteExpired deletes together, or one by one where a row of the project's own
-// refers to one of them: that one stays.
-func (s *Storage) deleteExpired(ctx context.Context, ids []string, now time.Time) (int, error) {
+// deleteExpired deletes together, or one by one where that fails: a row that
+// something of the project's own holds on to stays, and keeps no other back.
+func (s *Storage) deleteExpired(ctx context.Context, ids []string, now time.Time) (deleted int) {
 	if len(ids) == 0 {
-		return 0, nil
+		return 0
 	}
+	// Admin: as above.
 	done, err := graphql.DeleteExpiredFiles(ctx, s.hasura.Admin(), ids, now)
 	if err == nil {
-		return done.Deleted.Affected_rows, nil
+		return done.Deleted.Affected_rows
 	}
-	if !errors.Is(err, graphql.ErrConflict) {
-		return 0, hasuraError(err)
+	if len(ids) == 1 {
+		s.log.Warn("an expired file cannot be deleted", zap.String("file_id", ids[0]), zap.Error(err))
+		return 0
 	}
-	deleted := 0
 	for _, id := range ids {
-		done, err := graphql.DeleteExpiredFiles(ctx, s.hasura.Admin(), []string{id}, now)
-		if err != nil && !errors.Is(err, graphql.ErrConflict) {
-			return deleted, hasuraError(err)
-		}
-		if err == nil {
-			deleted += done.Deleted.Affected_rows
-		}
+		deleted += s.deleteExpired(ctx, []string{id}, now)
 	}
-	return deleted, nil
+	return deleted
 }
 
-// sweepUploads looks once at each upload that is due.
+// sweepUploads looks once at each upload that is due, some at a time.
 func (s *Storage) sweepUploads(ctx context.Context, done *Swept) error {
 	looked := map[string]bool{}
-	for {
+	for ctx.Err() == nil {
+		// Admin: uploads are the service's own.
 		page, err := graphql.DueUploads(ctx, s.hasura.Admin(), s.now(), sweepPage)
 		if err != nil {
 			return hasuraError(err)
 		}
+		var counting sync.Mutex
+		var work errgroup.Group
+		work.SetLimit(sweepAtOnce)
 		fresh := 0
 		for _, row := range page.Uploads {
 			if looked[row.Id] {
@@ -101,27 +105,56 @@ func (s *Storage) sweepUploads(ctx context.Context, done *Swept) error {
 			}
 			looked[row.Id] = true
 			fresh++
-			if err := s.sweepUpload(ctx, upload{row}, done); err != nil {
-				s.log.Warn("the sweep passes over an upload", zap.String("file_id", row.File_id), zap.Error(err))
-			}
+			work.Go(func() error {
+				one := s.lookAt(ctx, upload{row})
+				counting.Lock()
+				defer counting.Unlock()
+				done.add(one)
+				return nil
+			})
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+		_ = work.Wait() // what failed has been put off
 		if fresh == 0 {
 			return nil
 		}
 	}
+	return ctx.Err()
+}
+
+// lookAt sweeps one upload. One that fails is put off, so that it keeps no other back.
+func (s *Storage) lookAt(ctx context.Context, u upload) (one Swept) {
+	if err := s.sweepUpload(ctx, u, &one); err != nil && ctx.Err() == nil {
+		s.log.Warn("the sweep passes over an upload", zap.String("file_id", u.File_id), zap.Error(err))
+		s.putOff(ctx, u)
+	}
+	return one
+}
+
+// putOff moves the next look at an upload.
+func (s *Storage) putOff(ctx context.Context, u upload) {
+	if u.isOpen() {
+		s.release(ctx, u)
+		return
+	}
+	// Admin: uploads are the service's own.
+	_, _ = graphql.SettleUpload(ctx, s.hasura.Admin(), u.Id, s.now().Add(closedCheck))
+}
+
+func (d *Swept) add(one Swept) {
+	d.Completed += one.Completed
+	d.Aborted += one.Aborted
+	d.Forgotten += one.Forgotten
 }
 
 // sweepUpload finishes one upload: a closed one is cleaned, an open one is
 // completed if its bytes have arrived, and closed once it has expired.
 func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error {
 	if !u.isOpen() {
-		if !s.now().Before(u.Expires_at.Add(lastLook)) {
+		err := s.settle(ctx, u)
+		if err == nil && !s.now().Before(u.Expires_at.Add(lastLook)) {
 			done.Forgotten++
 		}
-		return s.settle(ctx, u)
+		return err
 	}
 	if u.Kind == kindREST { // its request has died
 		s.abandon(ctx, u)
@@ -135,7 +168,7 @@ func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error 
 		return err
 	case arrived:
 		err = s.sweepComplete(ctx, u, done)
-		if err == nil || !expired || !has(err, UploadIncomplete) {
+		if err == nil || !expired || !s.givesUp(u, err) {
 			return err
 		}
 	case !expired:
@@ -145,6 +178,14 @@ func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error 
 	s.abandon(ctx, u)
 	done.Aborted++
 	return nil
+}
+
+// givesUp decides about an expired upload that did not pass: one whose bytes are
+// missing is over, and so is a copy that has failed again and again, since
+// nobody but its source can be waited for.
+func (s *Storage) givesUp(u upload, err error) bool {
+	const copies = 10
+	return has(err, UploadIncomplete) || u.Kind == kindCopy && u.Attempts >= copies && !has(err, UploadCompleting)
 }
 
 func (s *Storage) sweepComplete(ctx context.Context, u upload, done *Swept) error {
@@ -192,19 +233,48 @@ func unless(err error, code Code) error {
 	return err
 }
 
-// sweepGarbage works off what no event has.
+// sweepGarbage works off what no event has. Rows that cannot be worked off now
+// are passed over.
 func (s *Storage) sweepGarbage(ctx context.Context, done *Swept) error {
+	before, stuck := s.now().Add(-garbageAge), 0
+	var last error
 	for {
-		page, err := graphql.DueGarbage(ctx, s.hasura.Admin(), s.now().Add(-garbageAge), garbagePage)
+		// Admin: garbage is the service's own.
+		page, err := graphql.DueGarbage(ctx, s.hasura.Admin(), before, garbagePage, stuck)
 		if err != nil {
 			return hasuraError(err)
 		}
-		if err := s.workOff(ctx, page.Garbage); err != nil {
-			return err
-		}
-		done.Garbage += len(page.Garbage)
-		if len(page.Garbage) < garbagePage {
-			return nil
+		worked, err := s.workOffEach(ctx, page.Garbage)
+		done.Garbage += worked
+		stuck += len(page.Garbage) - worked
+		last = errors.Join(last, err)
+		if len(page.Garbage) < garbagePage || ctx.Err() != nil {
+			return last
 		}
 	}
+}
+
+// workOffEach works rows off together, or one by one where that fails. It
+// returns how many are done, and the last error of the others.
+func (s *Storage) workOffEach(ctx context.Context, rows []graphql.Garbage) (done int, err error) {
+	if err = s.workOff(ctx, rows); err == nil {
+		return len(rows), nil
+	}
+	if has(err, HasuraUnavailable) || len(rows) < 2 {
+		return 0, err
+	}
+	for _, row := range rows {
+		if ctx.Err() != nil {
+			return done, ctx.Err()
+		}
+		if rowErr := s.workOff(ctx, []graphql.Garbage{row}); rowErr != nil {
+			err = rowErr
+			continue
+		}
+		done++
+	}
+	if done == len(rows) {
+		return done, nil
+	}
+	return done, err
 }

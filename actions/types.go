@@ -179,10 +179,10 @@ type Content struct {
 	// it, SurrogateControl how long a CDN alone may keep it. Both may be empty.
 	SurrogateKey, SurrogateControl, CDNCacheControl string
 
-	// Finish completes a Content of which ContentType, Disposition and Size are
+	// Finish completes a copy of a Content of which ContentType, Disposition and Size are
 	// not known yet, which may take work; nil where nothing is missing. ETag and
 	// LastModified stand before: conditions are decided without that work.
-	Finish func(ctx context.Context) (Content, error)
+	Finish func(ctx context.Context, c Content) (Content, error)
 	// Open starts the body at offset; length 0 means to the end. The caller closes it.
 	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
 }

@@ -110,44 +110,74 @@ func uploadLife(b *graphql.Bucket) time.Duration {
 func (s *Storage) ticket(ctx context.Context, u upload) (Upload, error) {
 	life := uploadLife(&u.File.Bucket)
 	expires := s.now().Add(life + putGrace)
-	multipart := u.Multipart_id
 	if u.isMultipart() {
 		expires = s.now().Add(multipartTicket)
-		if multipart == nil {
-			id, err := s.store.CreateMultipart(ctx, u.key(), u.contentType())
-			if err != nil {
-				return Upload{}, storeError(err)
-			}
-			multipart = &id
-		}
 	}
-	if err := s.place(ctx, u, multipart, expires); err != nil {
+	if err := s.place(ctx, u, expires); err != nil {
 		return Upload{}, err
 	}
-	u.Multipart_id = multipart
 	if u.Kind == kindCopy {
 		return Upload{UploadID: u.Id, FileID: u.File_id}, nil
 	}
 	t := Upload{UploadID: u.Id, FileID: u.File_id, Method: methodPut, ExpiresAt: expires.UTC()}
-	if u.isMultipart() {
-		return s.signParts(ctx, u, t, life)
+	if !u.isMultipart() {
+		return s.signPut(ctx, u, t, life)
 	}
-	return s.signPut(ctx, u, t, life)
+	u, err := s.withMultipart(ctx, u)
+	if err != nil {
+		return Upload{}, err
+	}
+	return s.signParts(ctx, u, t, life)
+}
+
+// withMultipart begins the upload in parts at the store, unless one was begun.
+// Of two tickets that are signed at the same time the first one's counts.
+func (s *Storage) withMultipart(ctx context.Context, u upload) (upload, error) {
+	if u.Multipart_id != nil {
+		return u, nil
+	}
+	id, err := s.store.CreateMultipart(ctx, u.key(), u.contentType())
+	if err != nil {
+		return u, storeError(err)
+	}
+	// Admin: uploads are the service's own.
+	done, err := graphql.AdoptMultipart(ctx, s.hasura.Admin(), u.Id, id)
+	if err != nil {
+		return u, hasuraError(err)
+	}
+	if done.Adopted.Affected_rows == 1 {
+		u.Multipart_id = &id
+		return u, nil
+	}
+	now, err := s.upload(ctx, u.Id)
+	if err != nil {
+		return u, err
+	}
+	if deref(now.Multipart_id) != id { // else the request was sent twice
+		if err := s.store.AbortMultipart(ctx, u.key(), id); err != nil {
+			return u, storeError(err)
+		}
+	}
+	if !now.isOpen() || now.Multipart_id == nil {
+		return u, errNoUpload
+	}
+	return now, nil
 }
 
 // place notes where the file really stands, since a preset may have chosen it
 // (the quota's reservation moves along), and how long the ticket lives now.
-func (s *Storage) place(ctx context.Context, u upload, multipart *string, expires time.Time) error {
+func (s *Storage) place(ctx context.Context, u upload, expires time.Time) error {
 	mimeType := u.Mime_type
 	if u.Kind == kindCreate {
 		mimeType = u.File.MimeType
 	}
 	bucket := u.File.BucketId
 	placed := deref(u.Bucket_id) == bucket && deref(u.Mime_type) == deref(mimeType)
-	if placed && deref(multipart) == deref(u.Multipart_id) && expires.Sub(u.Expires_at).Abs() < time.Minute {
+	if placed && expires.Sub(u.Expires_at).Abs() < time.Minute {
 		return nil
 	}
-	done, err := graphql.PlaceUpload(ctx, s.hasura.Admin(), u.Id, bucket, mimeType, multipart, expires)
+	// Admin: uploads are the service's own.
+	done, err := graphql.PlaceUpload(ctx, s.hasura.Admin(), u.Id, bucket, mimeType, expires)
 	if err != nil {
 		return hasuraError(err)
 	}

@@ -202,6 +202,9 @@ func (f *uploadForm) insertRow(ctx context.Context, u *restUpload) error {
 		row.BucketID = &f.bucket.Id
 	}
 	done, err := graphql.InsertFiles(ctx, f.caller, []graphql.FileValues{row})
+	if errors.Is(err, graphql.ErrConflict) && f.insertedTwice(ctx, []graphql.UploadValues{{ID: u.Id, Name: &u.name, Size: u.object.Size}}) {
+		return nil
+	}
 	switch {
 	case err == nil && done.Inserted.Affected_rows == 1:
 		return nil

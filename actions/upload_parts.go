@@ -20,7 +20,7 @@ func (s *Storage) UploadParts(ctx context.Context, as Session, in ListParts) (Pa
 		return Parts{}, err
 	}
 	expires := s.now().Add(multipartTicket)
-	if err := s.place(ctx, u, u.Multipart_id, expires); err != nil {
+	if err := s.place(ctx, u, expires); err != nil {
 		return Parts{}, err
 	}
 	arrived, err := s.partsOf(ctx, u)

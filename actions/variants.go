@@ -32,7 +32,8 @@ type variants struct {
 	keys   keys
 
 	limits  images.Limits
-	pool    *images.Pool
+	pool    *images.Pool // memory of transforms
+	sources *images.Pool // memory of the files that they read
 	cache   *cache
 	flights *flights
 }
@@ -47,7 +48,8 @@ func newVariants(s *Storage, o Options) *variants {
 	return &variants{
 		hasura: s.hasura, store: s.store, log: s.log, keys: s.keys,
 		limits: o.ImageLimits, pool: images.NewPool(o.ImageMemory, o.ImageQueue),
-		cache: newCache(o.VariantCache, s.now), flights: newFlights(s.background, variantLimit),
+		sources: images.NewPool(max(o.ImageMemory/4, o.ImageLimits.MaxSourceBytes), o.ImageQueue),
+		cache:   newCache(o.VariantCache, s.now), flights: newFlights(s.background, variantLimit),
 	}
 }
 
@@ -83,8 +85,8 @@ func (v *variants) stored(ctx context.Context, key string) (*picture, error) {
 		return nil, storeError(err)
 	}
 	defer body.Close()
-	content, err := io.ReadAll(io.LimitReader(body, v.limits.MaxSourceBytes))
-	if err != nil {
+	content := make([]byte, o.Size)
+	if _, err := io.ReadFull(body, content); err != nil {
 		return nil, storeError(err)
 	}
 	return &picture{key: key, bytes: content, contentType: o.ContentType}, nil
@@ -93,11 +95,7 @@ func (v *variants) stored(ctx context.Context, key string) (*picture, error) {
 // make transforms the source and stores what came of it. A file that cannot be
 // decoded is remembered as such, without being read again for each request.
 func (v *variants) make(ctx context.Context, src source, spec images.Spec, key string) (*picture, error) {
-	content, err := v.read(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	made, err := v.transform(ctx, content, spec)
+	made, err := v.transform(ctx, src, spec)
 	if has(err, NotAnImage, ImageTooLarge) {
 		return &picture{key: key, err: err}, nil
 	}
@@ -110,48 +108,55 @@ func (v *variants) make(ctx context.Context, src source, spec images.Spec, key s
 	return &picture{key: key, bytes: made.Bytes, contentType: made.ContentType}, nil
 }
 
-func (v *variants) read(ctx context.Context, src source) ([]byte, error) {
+// transform reads the source and makes a picture of it.
+func (v *variants) transform(ctx context.Context, src source, spec images.Spec) (made images.Result, err error) {
 	o, err := v.store.Stat(ctx, src.key)
 	if errors.Is(err, s3.ErrNotFound) {
-		return nil, errNoFile
+		return made, errNoFile
 	}
 	if err != nil {
-		return nil, storeError(err)
+		return made, storeError(err)
 	}
 	if o.Size > v.limits.MaxSourceBytes {
-		return nil, Errorf(ImageTooLarge, "the file has %d bytes, pictures are made of at most %d", o.Size, v.limits.MaxSourceBytes)
+		return made, Errorf(ImageTooLarge, "the file has %d bytes, pictures are made of at most %d", o.Size, v.limits.MaxSourceBytes)
 	}
-	content, err := v.readAll(ctx, o)
-	return content, storeError(err)
-}
-
-// readAll reads a whole object of known size into one buffer.
-func (v *variants) readAll(ctx context.Context, o s3.Object) ([]byte, error) {
-	body, _, err := v.store.Get(ctx, o.Key, s3.GetOptions{IfMatch: o.ETag})
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	buffer := bytes.NewBuffer(make([]byte, 0, o.Size+bytes.MinRead))
-	_, err = buffer.ReadFrom(io.LimitReader(body, o.Size))
-	return buffer.Bytes(), err
-}
-
-func (v *variants) transform(ctx context.Context, content []byte, spec images.Spec) (images.Result, error) {
-	var made images.Result
-	info, err := images.Probe(content)
-	if err == nil {
-		err = v.pool.Do(ctx, images.Cost(info, spec), func() (err error) {
+	err = v.reading(ctx, o, func(content []byte) error {
+		info, err := images.Probe(content)
+		if err != nil {
+			return imageError(err)
+		}
+		return imageError(v.pool.Do(ctx, images.Cost(info, spec), func() (err error) {
 			made, err = images.Transform(ctx, content, spec, v.limits)
 			return err
-		})
-	}
-	return made, imageError(err)
+		}))
+	})
+	return made, err
+}
+
+// reading reads a whole object of known size and hands it to use, once there is
+// memory for it. Whoever has it may wait for the memory of a transform; nobody
+// who has that waits for this.
+func (v *variants) reading(ctx context.Context, o s3.Object, use func([]byte) error) error {
+	return imageError(v.sources.Do(ctx, o.Size, func() error {
+		body, _, err := v.store.Get(ctx, o.Key, s3.GetOptions{IfMatch: o.ETag})
+		if err != nil {
+			return storeError(err)
+		}
+		defer body.Close()
+		content := make([]byte, o.Size)
+		if _, err := io.ReadFull(body, content); err != nil {
+			return storeError(err)
+		}
+		return use(content)
+	}))
 }
 
 // keep stores a finished picture, and removes it again if its version went
 // while it was made: whoever worked off the garbage may not have seen it.
 func (v *variants) keep(ctx context.Context, src source, key string, made images.Result) error {
+	if int64(len(made.Bytes)) > v.limits.MaxSourceBytes {
+		return nil // rather made again than read back into memory
+	}
 	if _, err := v.store.Put(ctx, key, bytes.NewReader(made.Bytes), int64(len(made.Bytes)), made.ContentType); err != nil {
 		return storeError(err)
 	}
@@ -183,12 +188,12 @@ func (v *variants) forget(id, version string) {
 func (v *variants) decodes(head []byte) bool { return images.Sniff(head).Readable() }
 
 // facts reads width, height and placeholder of an object.
-func (v *variants) facts(ctx context.Context, o s3.Object) (images.Facts, error) {
-	content, err := v.readAll(ctx, o)
-	if err != nil {
-		return images.Facts{}, err
-	}
-	return v.factsOf(ctx, content)
+func (v *variants) facts(ctx context.Context, o s3.Object) (facts images.Facts, err error) {
+	err = v.reading(ctx, o, func(content []byte) (err error) {
+		facts, err = v.factsOf(ctx, content)
+		return err
+	})
+	return facts, err
 }
 
 // factsOf does so for a picture that is there already.

@@ -48,7 +48,13 @@ func (e *Error) Unwrap() []error {
 // Refused reports whether err is Hasura's own clear no to a mutation: only then
 // is it certain that nothing was changed.
 func Refused(err error) bool {
-	return errors.Is(err, ErrNotAllowed) || errors.Is(err, ErrConflict) || errors.Is(err, ErrInvalid)
+	var e *Error
+	return errors.As(err, &e) && refusals[e.Code]
+}
+
+// refusals are the codes with which Hasura has judged a mutation and undone it.
+var refusals = map[string]bool{
+	"permission-error": true, "constraint-violation": true, "data-exception": true, "validation-failed": true,
 }
 
 // kinds maps the codes of Hasura's answers (Hasura.Base.Error). A code that is

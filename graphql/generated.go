@@ -30,6 +30,26 @@ func (v *AbortUploadResponse) GetClosed() AbortUploadClosedStorage_uploads_mutat
 	return v.Closed
 }
 
+// AdoptMultipartAdoptedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type AdoptMultipartAdoptedStorage_uploads_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns AdoptMultipartAdoptedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *AdoptMultipartAdoptedStorage_uploads_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
+// AdoptMultipartResponse is returned by AdoptMultipart on success.
+type AdoptMultipartResponse struct {
+	Adopted AdoptMultipartAdoptedStorage_uploads_mutation_response `json:"adopted"`
+}
+
+// GetAdopted returns AdoptMultipartResponse.Adopted, and is useful for accessing the field via an interface.
+func (v *AdoptMultipartResponse) GetAdopted() AdoptMultipartAdoptedStorage_uploads_mutation_response {
+	return v.Adopted
+}
+
 // What the service knows of a bucket, a file and an upload. Read as admin only.
 type Bucket struct {
 	Id                   string           `json:"id"`
@@ -154,10 +174,32 @@ func (v *CommitUploadClosedStorage_uploads_mutation_response) GetAffected_rows()
 	return v.Affected_rows
 }
 
+// CommitUploadCommittedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type CommitUploadCommittedStorage_uploads_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns CommitUploadCommittedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *CommitUploadCommittedStorage_uploads_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
+// CommitUploadReleasedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type CommitUploadReleasedStorage_uploads_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns CommitUploadReleasedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *CommitUploadReleasedStorage_uploads_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
 // CommitUploadResponse is returned by CommitUpload on success.
 type CommitUploadResponse struct {
-	Closed   CommitUploadClosedStorage_uploads_mutation_response `json:"closed"`
-	Switched CommitUploadSwitchedFiles_mutation_response         `json:"switched"`
+	Closed    CommitUploadClosedStorage_uploads_mutation_response    `json:"closed"`
+	Switched  CommitUploadSwitchedFiles_mutation_response            `json:"switched"`
+	Committed CommitUploadCommittedStorage_uploads_mutation_response `json:"committed"`
+	Released  CommitUploadReleasedStorage_uploads_mutation_response  `json:"released"`
 }
 
 // GetClosed returns CommitUploadResponse.Closed, and is useful for accessing the field via an interface.
@@ -168,6 +210,16 @@ func (v *CommitUploadResponse) GetClosed() CommitUploadClosedStorage_uploads_mut
 // GetSwitched returns CommitUploadResponse.Switched, and is useful for accessing the field via an interface.
 func (v *CommitUploadResponse) GetSwitched() CommitUploadSwitchedFiles_mutation_response {
 	return v.Switched
+}
+
+// GetCommitted returns CommitUploadResponse.Committed, and is useful for accessing the field via an interface.
+func (v *CommitUploadResponse) GetCommitted() CommitUploadCommittedStorage_uploads_mutation_response {
+	return v.Committed
+}
+
+// GetReleased returns CommitUploadResponse.Released, and is useful for accessing the field via an interface.
+func (v *CommitUploadResponse) GetReleased() CommitUploadReleasedStorage_uploads_mutation_response {
+	return v.Released
 }
 
 // CommitUploadSwitchedFiles_mutation_response includes the requested fields of the GraphQL type files_mutation_response.
@@ -432,6 +484,34 @@ type FileGarbageResponse struct {
 // GetGarbage returns FileGarbageResponse.Garbage, and is useful for accessing the field via an interface.
 func (v *FileGarbageResponse) GetGarbage() []Garbage { return v.Garbage }
 
+// FilesNamingFiles includes the requested fields of the GraphQL type files.
+type FilesNamingFiles struct {
+	Id         string  `json:"id"`
+	ObjectKey  *string `json:"objectKey"`
+	IsUploaded *bool   `json:"isUploaded"`
+	Etag       *string `json:"etag"`
+}
+
+// GetId returns FilesNamingFiles.Id, and is useful for accessing the field via an interface.
+func (v *FilesNamingFiles) GetId() string { return v.Id }
+
+// GetObjectKey returns FilesNamingFiles.ObjectKey, and is useful for accessing the field via an interface.
+func (v *FilesNamingFiles) GetObjectKey() *string { return v.ObjectKey }
+
+// GetIsUploaded returns FilesNamingFiles.IsUploaded, and is useful for accessing the field via an interface.
+func (v *FilesNamingFiles) GetIsUploaded() *bool { return v.IsUploaded }
+
+// GetEtag returns FilesNamingFiles.Etag, and is useful for accessing the field via an interface.
+func (v *FilesNamingFiles) GetEtag() *string { return v.Etag }
+
+// FilesNamingResponse is returned by FilesNaming on success.
+type FilesNamingResponse struct {
+	Files []FilesNamingFiles `json:"files"`
+}
+
+// GetFiles returns FilesNamingResponse.Files, and is useful for accessing the field via an interface.
+func (v *FilesNamingResponse) GetFiles() []FilesNamingFiles { return v.Files }
+
 // FindFilesFiles includes the requested fields of the GraphQL type files.
 type FindFilesFiles struct {
 	Id string `json:"id"`
@@ -546,50 +626,6 @@ func (v *InsertUploadsResponse) GetInserted() InsertUploadsInsertedStorage_uploa
 	return v.Inserted
 }
 
-// InventoryFiles includes the requested fields of the GraphQL type files.
-type InventoryFiles struct {
-	Id         string  `json:"id"`
-	ObjectKey  *string `json:"objectKey"`
-	IsUploaded *bool   `json:"isUploaded"`
-	Etag       *string `json:"etag"`
-}
-
-// GetId returns InventoryFiles.Id, and is useful for accessing the field via an interface.
-func (v *InventoryFiles) GetId() string { return v.Id }
-
-// GetObjectKey returns InventoryFiles.ObjectKey, and is useful for accessing the field via an interface.
-func (v *InventoryFiles) GetObjectKey() *string { return v.ObjectKey }
-
-// GetIsUploaded returns InventoryFiles.IsUploaded, and is useful for accessing the field via an interface.
-func (v *InventoryFiles) GetIsUploaded() *bool { return v.IsUploaded }
-
-// GetEtag returns InventoryFiles.Etag, and is useful for accessing the field via an interface.
-func (v *InventoryFiles) GetEtag() *string { return v.Etag }
-
-// InventoryResponse is returned by Inventory on success.
-type InventoryResponse struct {
-	Files   []InventoryFiles                  `json:"files"`
-	Uploads []InventoryUploadsStorage_uploads `json:"uploads"`
-}
-
-// GetFiles returns InventoryResponse.Files, and is useful for accessing the field via an interface.
-func (v *InventoryResponse) GetFiles() []InventoryFiles { return v.Files }
-
-// GetUploads returns InventoryResponse.Uploads, and is useful for accessing the field via an interface.
-func (v *InventoryResponse) GetUploads() []InventoryUploadsStorage_uploads { return v.Uploads }
-
-// InventoryUploadsStorage_uploads includes the requested fields of the GraphQL type storage_uploads.
-type InventoryUploadsStorage_uploads struct {
-	Object_key  *string `json:"object_key"`
-	Staging_key *string `json:"staging_key"`
-}
-
-// GetObject_key returns InventoryUploadsStorage_uploads.Object_key, and is useful for accessing the field via an interface.
-func (v *InventoryUploadsStorage_uploads) GetObject_key() *string { return v.Object_key }
-
-// GetStaging_key returns InventoryUploadsStorage_uploads.Staging_key, and is useful for accessing the field via an interface.
-func (v *InventoryUploadsStorage_uploads) GetStaging_key() *string { return v.Staging_key }
-
 // KeepRestUploadKeptStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
 type KeepRestUploadKeptStorage_uploads_mutation_response struct {
 	Affected_rows int `json:"affected_rows"`
@@ -609,6 +645,26 @@ type KeepRestUploadResponse struct {
 func (v *KeepRestUploadResponse) GetKept() KeepRestUploadKeptStorage_uploads_mutation_response {
 	return v.Kept
 }
+
+// KeysOfUploadsResponse is returned by KeysOfUploads on success.
+type KeysOfUploadsResponse struct {
+	Uploads []KeysOfUploadsUploadsStorage_uploads `json:"uploads"`
+}
+
+// GetUploads returns KeysOfUploadsResponse.Uploads, and is useful for accessing the field via an interface.
+func (v *KeysOfUploadsResponse) GetUploads() []KeysOfUploadsUploadsStorage_uploads { return v.Uploads }
+
+// KeysOfUploadsUploadsStorage_uploads includes the requested fields of the GraphQL type storage_uploads.
+type KeysOfUploadsUploadsStorage_uploads struct {
+	Object_key  *string `json:"object_key"`
+	Staging_key *string `json:"staging_key"`
+}
+
+// GetObject_key returns KeysOfUploadsUploadsStorage_uploads.Object_key, and is useful for accessing the field via an interface.
+func (v *KeysOfUploadsUploadsStorage_uploads) GetObject_key() *string { return v.Object_key }
+
+// GetStaging_key returns KeysOfUploadsUploadsStorage_uploads.Staging_key, and is useful for accessing the field via an interface.
+func (v *KeysOfUploadsUploadsStorage_uploads) GetStaging_key() *string { return v.Staging_key }
 
 // LargestBucketBuckets includes the requested fields of the GraphQL type buckets.
 type LargestBucketBuckets struct {
@@ -682,50 +738,6 @@ func (v *NameRestUploadResponse) GetNamed() NameRestUploadNamedStorage_uploads_m
 	return v.Named
 }
 
-// NamedKeysFiles includes the requested fields of the GraphQL type files.
-type NamedKeysFiles struct {
-	Id         string  `json:"id"`
-	ObjectKey  *string `json:"objectKey"`
-	IsUploaded *bool   `json:"isUploaded"`
-	Etag       *string `json:"etag"`
-}
-
-// GetId returns NamedKeysFiles.Id, and is useful for accessing the field via an interface.
-func (v *NamedKeysFiles) GetId() string { return v.Id }
-
-// GetObjectKey returns NamedKeysFiles.ObjectKey, and is useful for accessing the field via an interface.
-func (v *NamedKeysFiles) GetObjectKey() *string { return v.ObjectKey }
-
-// GetIsUploaded returns NamedKeysFiles.IsUploaded, and is useful for accessing the field via an interface.
-func (v *NamedKeysFiles) GetIsUploaded() *bool { return v.IsUploaded }
-
-// GetEtag returns NamedKeysFiles.Etag, and is useful for accessing the field via an interface.
-func (v *NamedKeysFiles) GetEtag() *string { return v.Etag }
-
-// NamedKeysResponse is returned by NamedKeys on success.
-type NamedKeysResponse struct {
-	Files   []NamedKeysFiles                  `json:"files"`
-	Uploads []NamedKeysUploadsStorage_uploads `json:"uploads"`
-}
-
-// GetFiles returns NamedKeysResponse.Files, and is useful for accessing the field via an interface.
-func (v *NamedKeysResponse) GetFiles() []NamedKeysFiles { return v.Files }
-
-// GetUploads returns NamedKeysResponse.Uploads, and is useful for accessing the field via an interface.
-func (v *NamedKeysResponse) GetUploads() []NamedKeysUploadsStorage_uploads { return v.Uploads }
-
-// NamedKeysUploadsStorage_uploads includes the requested fields of the GraphQL type storage_uploads.
-type NamedKeysUploadsStorage_uploads struct {
-	Object_key  *string `json:"object_key"`
-	Staging_key *string `json:"staging_key"`
-}
-
-// GetObject_key returns NamedKeysUploadsStorage_uploads.Object_key, and is useful for accessing the field via an interface.
-func (v *NamedKeysUploadsStorage_uploads) GetObject_key() *string { return v.Object_key }
-
-// GetStaging_key returns NamedKeysUploadsStorage_uploads.Staging_key, and is useful for accessing the field via an interface.
-func (v *NamedKeysUploadsStorage_uploads) GetStaging_key() *string { return v.Staging_key }
-
 // NotUploadedFiles includes the requested fields of the GraphQL type files.
 type NotUploadedFiles struct {
 	Id       string  `json:"id"`
@@ -749,6 +761,22 @@ type NotUploadedResponse struct {
 
 // GetFiles returns NotUploadedResponse.Files, and is useful for accessing the field via an interface.
 func (v *NotUploadedResponse) GetFiles() []NotUploadedFiles { return v.Files }
+
+// OpenKeysResponse is returned by OpenKeys on success.
+type OpenKeysResponse struct {
+	Uploads []OpenKeysUploadsStorage_uploads `json:"uploads"`
+}
+
+// GetUploads returns OpenKeysResponse.Uploads, and is useful for accessing the field via an interface.
+func (v *OpenKeysResponse) GetUploads() []OpenKeysUploadsStorage_uploads { return v.Uploads }
+
+// OpenKeysUploadsStorage_uploads includes the requested fields of the GraphQL type storage_uploads.
+type OpenKeysUploadsStorage_uploads struct {
+	Object_key *string `json:"object_key"`
+}
+
+// GetObject_key returns OpenKeysUploadsStorage_uploads.Object_key, and is useful for accessing the field via an interface.
+func (v *OpenKeysUploadsStorage_uploads) GetObject_key() *string { return v.Object_key }
 
 // PingResponse is returned by Ping on success.
 type PingResponse struct {
@@ -816,26 +844,6 @@ type RenewLeaseResponse struct {
 // GetRenewed returns RenewLeaseResponse.Renewed, and is useful for accessing the field via an interface.
 func (v *RenewLeaseResponse) GetRenewed() RenewLeaseRenewedStorage_uploads_mutation_response {
 	return v.Renewed
-}
-
-// RetractUploadResponse is returned by RetractUpload on success.
-type RetractUploadResponse struct {
-	Retracted RetractUploadRetractedStorage_uploads_mutation_response `json:"retracted"`
-}
-
-// GetRetracted returns RetractUploadResponse.Retracted, and is useful for accessing the field via an interface.
-func (v *RetractUploadResponse) GetRetracted() RetractUploadRetractedStorage_uploads_mutation_response {
-	return v.Retracted
-}
-
-// RetractUploadRetractedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
-type RetractUploadRetractedStorage_uploads_mutation_response struct {
-	Affected_rows int `json:"affected_rows"`
-}
-
-// GetAffected_rows returns RetractUploadRetractedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
-func (v *RetractUploadRetractedStorage_uploads_mutation_response) GetAffected_rows() int {
-	return v.Affected_rows
 }
 
 // SetMetadataResponse is returned by SetMetadata on success.
@@ -1119,6 +1127,7 @@ type __AbortUploadInput struct {
 	Id    string    `json:"id"`
 	Nonce string    `json:"nonce"`
 	Next  time.Time `json:"next"`
+	Still Condition `json:"still"`
 }
 
 // GetId returns __AbortUploadInput.Id, and is useful for accessing the field via an interface.
@@ -1129,6 +1138,21 @@ func (v *__AbortUploadInput) GetNonce() string { return v.Nonce }
 
 // GetNext returns __AbortUploadInput.Next, and is useful for accessing the field via an interface.
 func (v *__AbortUploadInput) GetNext() time.Time { return v.Next }
+
+// GetStill returns __AbortUploadInput.Still, and is useful for accessing the field via an interface.
+func (v *__AbortUploadInput) GetStill() Condition { return v.Still }
+
+// __AdoptMultipartInput is used internally by genqlient
+type __AdoptMultipartInput struct {
+	Id        string `json:"id"`
+	Multipart string `json:"multipart"`
+}
+
+// GetId returns __AdoptMultipartInput.Id, and is useful for accessing the field via an interface.
+func (v *__AdoptMultipartInput) GetId() string { return v.Id }
+
+// GetMultipart returns __AdoptMultipartInput.Multipart, and is useful for accessing the field via an interface.
+func (v *__AdoptMultipartInput) GetMultipart() string { return v.Multipart }
 
 // __ClaimUploadInput is used internally by genqlient
 type __ClaimUploadInput struct {
@@ -1186,6 +1210,7 @@ func (v *__CloseInfectedInput) GetRecord() VirusValues { return v.Record }
 type __CommitUploadInput struct {
 	Id          string    `json:"id"`
 	Nonce       string    `json:"nonce"`
+	Now         time.Time `json:"now"`
 	Next        time.Time `json:"next"`
 	File        string    `json:"file"`
 	Condition   Condition `json:"condition"`
@@ -1204,6 +1229,9 @@ func (v *__CommitUploadInput) GetId() string { return v.Id }
 
 // GetNonce returns __CommitUploadInput.Nonce, and is useful for accessing the field via an interface.
 func (v *__CommitUploadInput) GetNonce() string { return v.Nonce }
+
+// GetNow returns __CommitUploadInput.Now, and is useful for accessing the field via an interface.
+func (v *__CommitUploadInput) GetNow() time.Time { return v.Now }
 
 // GetNext returns __CommitUploadInput.Next, and is useful for accessing the field via an interface.
 func (v *__CommitUploadInput) GetNext() time.Time { return v.Next }
@@ -1276,11 +1304,15 @@ func (v *__DeleteFilesInput) GetIds() []string { return v.Ids }
 
 // __DeleteUnfinishedFileInput is used internally by genqlient
 type __DeleteUnfinishedFileInput struct {
-	Id string `json:"id"`
+	Id    string    `json:"id"`
+	Since time.Time `json:"since"`
 }
 
 // GetId returns __DeleteUnfinishedFileInput.Id, and is useful for accessing the field via an interface.
 func (v *__DeleteUnfinishedFileInput) GetId() string { return v.Id }
+
+// GetSince returns __DeleteUnfinishedFileInput.Since, and is useful for accessing the field via an interface.
+func (v *__DeleteUnfinishedFileInput) GetSince() time.Time { return v.Since }
 
 // __DeleteWhereInput is used internally by genqlient
 type __DeleteWhereInput struct {
@@ -1302,6 +1334,7 @@ func (v *__DropGarbageInput) GetIds() []string { return v.Ids }
 type __DueGarbageInput struct {
 	Before time.Time `json:"before"`
 	Limit  int       `json:"limit"`
+	Offset int       `json:"offset"`
 }
 
 // GetBefore returns __DueGarbageInput.Before, and is useful for accessing the field via an interface.
@@ -1309,6 +1342,9 @@ func (v *__DueGarbageInput) GetBefore() time.Time { return v.Before }
 
 // GetLimit returns __DueGarbageInput.Limit, and is useful for accessing the field via an interface.
 func (v *__DueGarbageInput) GetLimit() int { return v.Limit }
+
+// GetOffset returns __DueGarbageInput.Offset, and is useful for accessing the field via an interface.
+func (v *__DueGarbageInput) GetOffset() int { return v.Offset }
 
 // __DueUploadsInput is used internally by genqlient
 type __DueUploadsInput struct {
@@ -1324,8 +1360,9 @@ func (v *__DueUploadsInput) GetLimit() int { return v.Limit }
 
 // __ExpiredFilesInput is used internally by genqlient
 type __ExpiredFilesInput struct {
-	Now   time.Time `json:"now"`
-	Limit int       `json:"limit"`
+	Now    time.Time `json:"now"`
+	Limit  int       `json:"limit"`
+	Offset int       `json:"offset"`
 }
 
 // GetNow returns __ExpiredFilesInput.Now, and is useful for accessing the field via an interface.
@@ -1334,17 +1371,36 @@ func (v *__ExpiredFilesInput) GetNow() time.Time { return v.Now }
 // GetLimit returns __ExpiredFilesInput.Limit, and is useful for accessing the field via an interface.
 func (v *__ExpiredFilesInput) GetLimit() int { return v.Limit }
 
+// GetOffset returns __ExpiredFilesInput.Offset, and is useful for accessing the field via an interface.
+func (v *__ExpiredFilesInput) GetOffset() int { return v.Offset }
+
 // __FileGarbageInput is used internally by genqlient
 type __FileGarbageInput struct {
-	File  string `json:"file"`
-	Limit int    `json:"limit"`
+	File  string    `json:"file"`
+	Now   time.Time `json:"now"`
+	Limit int       `json:"limit"`
 }
 
 // GetFile returns __FileGarbageInput.File, and is useful for accessing the field via an interface.
 func (v *__FileGarbageInput) GetFile() string { return v.File }
 
+// GetNow returns __FileGarbageInput.Now, and is useful for accessing the field via an interface.
+func (v *__FileGarbageInput) GetNow() time.Time { return v.Now }
+
 // GetLimit returns __FileGarbageInput.Limit, and is useful for accessing the field via an interface.
 func (v *__FileGarbageInput) GetLimit() int { return v.Limit }
+
+// __FilesNamingInput is used internally by genqlient
+type __FilesNamingInput struct {
+	Keys  []string `json:"keys"`
+	Files []string `json:"files"`
+}
+
+// GetKeys returns __FilesNamingInput.Keys, and is useful for accessing the field via an interface.
+func (v *__FilesNamingInput) GetKeys() []string { return v.Keys }
+
+// GetFiles returns __FilesNamingInput.Files, and is useful for accessing the field via an interface.
+func (v *__FilesNamingInput) GetFiles() []string { return v.Files }
 
 // __FindFilesInput is used internally by genqlient
 type __FindFilesInput struct {
@@ -1414,18 +1470,6 @@ type __InsertUploadsInput struct {
 // GetUploads returns __InsertUploadsInput.Uploads, and is useful for accessing the field via an interface.
 func (v *__InsertUploadsInput) GetUploads() []UploadValues { return v.Uploads }
 
-// __InventoryInput is used internally by genqlient
-type __InventoryInput struct {
-	Keys  []string `json:"keys"`
-	Files []string `json:"files"`
-}
-
-// GetKeys returns __InventoryInput.Keys, and is useful for accessing the field via an interface.
-func (v *__InventoryInput) GetKeys() []string { return v.Keys }
-
-// GetFiles returns __InventoryInput.Files, and is useful for accessing the field via an interface.
-func (v *__InventoryInput) GetFiles() []string { return v.Files }
-
 // __KeepRestUploadInput is used internally by genqlient
 type __KeepRestUploadInput struct {
 	Id    string    `json:"id"`
@@ -1437,6 +1481,14 @@ func (v *__KeepRestUploadInput) GetId() string { return v.Id }
 
 // GetUntil returns __KeepRestUploadInput.Until, and is useful for accessing the field via an interface.
 func (v *__KeepRestUploadInput) GetUntil() time.Time { return v.Until }
+
+// __KeysOfUploadsInput is used internally by genqlient
+type __KeysOfUploadsInput struct {
+	Keys []string `json:"keys"`
+}
+
+// GetKeys returns __KeysOfUploadsInput.Keys, and is useful for accessing the field via an interface.
+func (v *__KeysOfUploadsInput) GetKeys() []string { return v.Keys }
 
 // __MoveUploadInput is used internally by genqlient
 type __MoveUploadInput struct {
@@ -1486,18 +1538,6 @@ func (v *__NameRestUploadInput) GetKey() string { return v.Key }
 // GetStaging returns __NameRestUploadInput.Staging, and is useful for accessing the field via an interface.
 func (v *__NameRestUploadInput) GetStaging() *string { return v.Staging }
 
-// __NamedKeysInput is used internally by genqlient
-type __NamedKeysInput struct {
-	Keys  []string `json:"keys"`
-	Files []string `json:"files"`
-}
-
-// GetKeys returns __NamedKeysInput.Keys, and is useful for accessing the field via an interface.
-func (v *__NamedKeysInput) GetKeys() []string { return v.Keys }
-
-// GetFiles returns __NamedKeysInput.Files, and is useful for accessing the field via an interface.
-func (v *__NamedKeysInput) GetFiles() []string { return v.Files }
-
 // __NotUploadedInput is used internally by genqlient
 type __NotUploadedInput struct {
 	After string `json:"after"`
@@ -1510,13 +1550,20 @@ func (v *__NotUploadedInput) GetAfter() string { return v.After }
 // GetLimit returns __NotUploadedInput.Limit, and is useful for accessing the field via an interface.
 func (v *__NotUploadedInput) GetLimit() int { return v.Limit }
 
+// __OpenKeysInput is used internally by genqlient
+type __OpenKeysInput struct {
+	Keys []string `json:"keys"`
+}
+
+// GetKeys returns __OpenKeysInput.Keys, and is useful for accessing the field via an interface.
+func (v *__OpenKeysInput) GetKeys() []string { return v.Keys }
+
 // __PlaceUploadInput is used internally by genqlient
 type __PlaceUploadInput struct {
-	Id        string    `json:"id"`
-	Bucket    string    `json:"bucket"`
-	MimeType  *string   `json:"mimeType"`
-	Multipart *string   `json:"multipart"`
-	Expires   time.Time `json:"expires"`
+	Id       string    `json:"id"`
+	Bucket   string    `json:"bucket"`
+	MimeType *string   `json:"mimeType"`
+	Expires  time.Time `json:"expires"`
 }
 
 // GetId returns __PlaceUploadInput.Id, and is useful for accessing the field via an interface.
@@ -1528,24 +1575,21 @@ func (v *__PlaceUploadInput) GetBucket() string { return v.Bucket }
 // GetMimeType returns __PlaceUploadInput.MimeType, and is useful for accessing the field via an interface.
 func (v *__PlaceUploadInput) GetMimeType() *string { return v.MimeType }
 
-// GetMultipart returns __PlaceUploadInput.Multipart, and is useful for accessing the field via an interface.
-func (v *__PlaceUploadInput) GetMultipart() *string { return v.Multipart }
-
 // GetExpires returns __PlaceUploadInput.Expires, and is useful for accessing the field via an interface.
 func (v *__PlaceUploadInput) GetExpires() time.Time { return v.Expires }
 
 // __ReleaseUploadInput is used internally by genqlient
 type __ReleaseUploadInput struct {
-	Id   string    `json:"id"`
-	Key  string    `json:"key"`
-	Next time.Time `json:"next"`
+	Id       string    `json:"id"`
+	Attempts int       `json:"attempts"`
+	Next     time.Time `json:"next"`
 }
 
 // GetId returns __ReleaseUploadInput.Id, and is useful for accessing the field via an interface.
 func (v *__ReleaseUploadInput) GetId() string { return v.Id }
 
-// GetKey returns __ReleaseUploadInput.Key, and is useful for accessing the field via an interface.
-func (v *__ReleaseUploadInput) GetKey() string { return v.Key }
+// GetAttempts returns __ReleaseUploadInput.Attempts, and is useful for accessing the field via an interface.
+func (v *__ReleaseUploadInput) GetAttempts() int { return v.Attempts }
 
 // GetNext returns __ReleaseUploadInput.Next, and is useful for accessing the field via an interface.
 func (v *__ReleaseUploadInput) GetNext() time.Time { return v.Next }
@@ -1565,18 +1609,6 @@ func (v *__RenewLeaseInput) GetKey() string { return v.Key }
 
 // GetUntil returns __RenewLeaseInput.Until, and is useful for accessing the field via an interface.
 func (v *__RenewLeaseInput) GetUntil() time.Time { return v.Until }
-
-// __RetractUploadInput is used internally by genqlient
-type __RetractUploadInput struct {
-	Id    string `json:"id"`
-	Nonce string `json:"nonce"`
-}
-
-// GetId returns __RetractUploadInput.Id, and is useful for accessing the field via an interface.
-func (v *__RetractUploadInput) GetId() string { return v.Id }
-
-// GetNonce returns __RetractUploadInput.Nonce, and is useful for accessing the field via an interface.
-func (v *__RetractUploadInput) GetNonce() string { return v.Nonce }
 
 // __SetMetadataInput is used internally by genqlient
 type __SetMetadataInput struct {
@@ -1684,19 +1716,22 @@ func (v *__WithdrawUploadsInput) GetIds() []string { return v.Ids }
 
 // The mutation executed by AbortUpload.
 const AbortUpload_Operation = `
-mutation AbortUpload ($id: uuid!, $nonce: uuid!, $next: timestamptz!) {
-	closed: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"}}, _set: {state:"aborted",closed_by:$nonce,next_check_at:$next,leased_until:null}) {
+mutation AbortUpload ($id: uuid!, $nonce: uuid!, $next: timestamptz!, $still: storage_uploads_bool_exp!) {
+	closed: update_storage_uploads(where: {_and:[{id:{_eq:$id},state:{_eq:"open"}},$still]}, _set: {state:"aborted",closed_by:$nonce,next_check_at:$next,leased_until:null}) {
 		affected_rows
 	}
 }
 `
 
+// Closes an upload that is still open and is as $still says: whoever gives up a
+// claim names it, so that he does not close somebody else's.
 func AbortUpload(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	id string,
 	nonce string,
 	next time.Time,
+	still Condition,
 ) (data_ *AbortUploadResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "AbortUpload",
@@ -1705,10 +1740,48 @@ func AbortUpload(
 			Id:    id,
 			Nonce: nonce,
 			Next:  next,
+			Still: still,
 		},
 	}
 
 	data_ = &AbortUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by AdoptMultipart.
+const AdoptMultipart_Operation = `
+mutation AdoptMultipart ($id: uuid!, $multipart: String!) {
+	adopted: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"},multipart_id:{_is_null:true}}, _set: {multipart_id:$multipart}) {
+		affected_rows
+	}
+}
+`
+
+// Notes which upload in parts at the store belongs to this one, unless another has been noted.
+func AdoptMultipart(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	multipart string,
+) (data_ *AdoptMultipartResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "AdoptMultipart",
+		Query:  AdoptMultipart_Operation,
+		Variables: &__AdoptMultipartInput{
+			Id:        id,
+			Multipart: multipart,
+		},
+	}
+
+	data_ = &AdoptMultipartResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -1819,25 +1892,36 @@ func CloseInfected(
 
 // The mutation executed by CommitUpload.
 const CommitUpload_Operation = `
-mutation CommitUpload ($id: uuid!, $nonce: uuid!, $next: timestamptz!, $file: uuid!, $condition: files_bool_exp!, $key: String!, $etag: String!, $size: bigint!, $mimeType: String, $sha256: String, $width: Int, $height: Int, $placeholder: String) {
-	closed: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"},object_key:{_eq:$key}}, _set: {state:"committed",closed_by:$nonce,next_check_at:$next,leased_until:null}) {
+mutation CommitUpload ($id: uuid!, $nonce: uuid!, $now: timestamptz!, $next: timestamptz!, $file: uuid!, $condition: files_bool_exp!, $key: String!, $etag: String!, $size: bigint!, $mimeType: String, $sha256: String, $width: Int, $height: Int, $placeholder: String) {
+	closed: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"},object_key:{_eq:$key}}, _set: {state:"aborted",closed_by:$nonce,next_check_at:$next,leased_until:$now}) {
 		affected_rows
 	}
-	switched: updateFiles(where: {_and:[{id:{_eq:$file}},$condition,{uploads:{id:{_eq:$id},state:{_eq:"committed"},closed_by:{_eq:$nonce}}}]}, _set: {isUploaded:true,objectKey:$key,etag:$etag,size:$size,mimeType:$mimeType,sha256:$sha256,width:$width,height:$height,placeholder:$placeholder}) {
+	switched: updateFiles(where: {_and:[{id:{_eq:$file}},$condition,{uploads:{id:{_eq:$id},closed_by:{_eq:$nonce},leased_until:{_is_null:false}}}]}, _set: {isUploaded:true,objectKey:$key,etag:$etag,size:$size,mimeType:$mimeType,sha256:$sha256,width:$width,height:$height,placeholder:$placeholder}) {
+		affected_rows
+	}
+	committed: update_storage_uploads(where: {id:{_eq:$id},closed_by:{_eq:$nonce},leased_until:{_is_null:false},file:{objectKey:{_eq:$key}}}, _set: {state:"committed"}) {
+		affected_rows
+	}
+	released: update_storage_uploads(where: {id:{_eq:$id},closed_by:{_eq:$nonce},leased_until:{_is_null:false}}, _set: {leased_until:null}) {
 		affected_rows
 	}
 }
 `
 
-// The switch: closes the upload for this nonce and, in the same transaction, lets
-// the file row name the object. The row is touched only if the upload is
-// committed by this nonce, so of two closers one commits. Every column that tells
-// a fact of the bytes is set, so that nothing of a former version stays.
+// The switch, in one transaction: an open upload is closed for this nonce, the
+// file's row is let name the object, and only where it now does the upload counts
+// as committed. So of two closers one commits, the state never says what is not
+// so, and a copy of this request that arrives late changes nothing: while the
+// steps run, and only then, the closed upload carries a lease.
+//
+// Every column that tells a fact of the bytes is set, so that nothing of a former
+// version stays.
 func CommitUpload(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	id string,
 	nonce string,
+	now time.Time,
 	next time.Time,
 	file string,
 	condition Condition,
@@ -1856,6 +1940,7 @@ func CommitUpload(
 		Variables: &__CommitUploadInput{
 			Id:          id,
 			Nonce:       nonce,
+			Now:         now,
 			Next:        next,
 			File:        file,
 			Condition:   condition,
@@ -2000,24 +2085,27 @@ func DeleteFiles(
 
 // The mutation executed by DeleteUnfinishedFile.
 const DeleteUnfinishedFile_Operation = `
-mutation DeleteUnfinishedFile ($id: uuid!) {
-	deleted: deleteFiles(where: {id:{_eq:$id},isUploaded:{_eq:false},_not:{uploads:{state:{_eq:"open"}}}}) {
+mutation DeleteUnfinishedFile ($id: uuid!, $since: timestamptz!) {
+	deleted: deleteFiles(where: {id:{_eq:$id},isUploaded:{_eq:false},createdAt:{_gte:$since},_not:{uploads:{state:{_eq:"open"}}}}) {
 		affected_rows
 	}
 }
 `
 
-// Removes the row of a new file that failed, unless another upload of it is open.
+// Removes the row of a new file whose upload failed, unless another upload of it
+// is open. Who creates a file writes the upload first: an older row is not its.
 func DeleteUnfinishedFile(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	id string,
+	since time.Time,
 ) (data_ *DeleteUnfinishedFileResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "DeleteUnfinishedFile",
 		Query:  DeleteUnfinishedFile_Operation,
 		Variables: &__DeleteUnfinishedFileInput{
-			Id: id,
+			Id:    id,
+			Since: since,
 		},
 	}
 
@@ -2105,8 +2193,8 @@ func DropGarbage(
 
 // The query executed by DueGarbage.
 const DueGarbage_Operation = `
-query DueGarbage ($before: timestamptz!, $limit: Int!) {
-	garbage: storage_garbage(where: {created_at:{_lt:$before}}, order_by: [{created_at:asc},{id:asc}], limit: $limit) {
+query DueGarbage ($before: timestamptz!, $limit: Int!, $offset: Int!) {
+	garbage: storage_garbage(where: {created_at:{_lt:$before}}, order_by: [{created_at:asc},{id:asc}], limit: $limit, offset: $offset) {
 		... Garbage
 	}
 }
@@ -2122,6 +2210,7 @@ func DueGarbage(
 	client_ graphql.Client,
 	before time.Time,
 	limit int,
+	offset int,
 ) (data_ *DueGarbageResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "DueGarbage",
@@ -2129,6 +2218,7 @@ func DueGarbage(
 		Variables: &__DueGarbageInput{
 			Before: before,
 			Limit:  limit,
+			Offset: offset,
 		},
 	}
 
@@ -2248,8 +2338,8 @@ func DueUploads(
 
 // The query executed by ExpiredFiles.
 const ExpiredFiles_Operation = `
-query ExpiredFiles ($now: timestamptz!, $limit: Int!) {
-	files(where: {expiresAt:{_lte:$now}}, order_by: [{expiresAt:asc}], limit: $limit) {
+query ExpiredFiles ($now: timestamptz!, $limit: Int!, $offset: Int!) {
+	files(where: {expiresAt:{_lte:$now}}, order_by: [{expiresAt:asc},{id:asc}], limit: $limit, offset: $offset) {
 		id
 	}
 }
@@ -2261,13 +2351,15 @@ func ExpiredFiles(
 	client_ graphql.Client,
 	now time.Time,
 	limit int,
+	offset int,
 ) (data_ *ExpiredFilesResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "ExpiredFiles",
 		Query:  ExpiredFiles_Operation,
 		Variables: &__ExpiredFilesInput{
-			Now:   now,
-			Limit: limit,
+			Now:    now,
+			Limit:  limit,
+			Offset: offset,
 		},
 	}
 
@@ -2285,8 +2377,8 @@ func ExpiredFiles(
 
 // The query executed by FileGarbage.
 const FileGarbage_Operation = `
-query FileGarbage ($file: uuid!, $limit: Int!) {
-	garbage: storage_garbage(where: {file_id:{_eq:$file}}, order_by: [{created_at:asc},{id:asc}], limit: $limit) {
+query FileGarbage ($file: uuid!, $now: timestamptz!, $limit: Int!) {
+	garbage: storage_garbage(where: {file_id:{_eq:$file},created_at:{_lte:$now}}, order_by: [{created_at:asc},{id:asc}], limit: $limit) {
 		... Garbage
 	}
 }
@@ -2301,6 +2393,7 @@ func FileGarbage(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	file string,
+	now time.Time,
 	limit int,
 ) (data_ *FileGarbageResponse, err_ error) {
 	req_ := &graphql.Request{
@@ -2308,11 +2401,51 @@ func FileGarbage(
 		Query:  FileGarbage_Operation,
 		Variables: &__FileGarbageInput{
 			File:  file,
+			Now:   now,
 			Limit: limit,
 		},
 	}
 
 	data_ = &FileGarbageResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by FilesNaming.
+const FilesNaming_Operation = `
+query FilesNaming ($keys: [String!]!, $files: [uuid!]!) {
+	files(where: {_or:[{objectKey:{_in:$keys}},{id:{_in:$files}}]}) {
+		id
+		objectKey
+		isUploaded
+		etag
+	}
+}
+`
+
+func FilesNaming(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	keys []string,
+	files []string,
+) (data_ *FilesNamingResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FilesNaming",
+		Query:  FilesNaming_Operation,
+		Variables: &__FilesNamingInput{
+			Keys:  keys,
+			Files: files,
+		},
+	}
+
+	data_ = &FilesNamingResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -2681,52 +2814,6 @@ func InsertUploads(
 	return data_, err_
 }
 
-// The query executed by Inventory.
-const Inventory_Operation = `
-query Inventory ($keys: [String!]!, $files: [uuid!]!) {
-	files(where: {_or:[{objectKey:{_in:$keys}},{id:{_in:$files}}]}) {
-		id
-		objectKey
-		isUploaded
-		etag
-	}
-	uploads: storage_uploads(where: {_or:[{object_key:{_in:$keys}},{staging_key:{_in:$keys}}]}) {
-		object_key
-		staging_key
-	}
-}
-`
-
-// Who names these keys, or is one of these files: read before anything that looks
-// abandoned is removed. An upload's record counts in any state: whoever closes it
-// removes what it names.
-func Inventory(
-	ctx_ context.Context,
-	client_ graphql.Client,
-	keys []string,
-	files []string,
-) (data_ *InventoryResponse, err_ error) {
-	req_ := &graphql.Request{
-		OpName: "Inventory",
-		Query:  Inventory_Operation,
-		Variables: &__InventoryInput{
-			Keys:  keys,
-			Files: files,
-		},
-	}
-
-	data_ = &InventoryResponse{}
-	resp_ := &graphql.Response{Data: data_}
-
-	err_ = client_.MakeRequest(
-		ctx_,
-		req_,
-		resp_,
-	)
-
-	return data_, err_
-}
-
 // The mutation executed by KeepRestUpload.
 const KeepRestUpload_Operation = `
 mutation KeepRestUpload ($id: uuid!, $until: timestamptz!) {
@@ -2753,6 +2840,44 @@ func KeepRestUpload(
 	}
 
 	data_ = &KeepRestUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by KeysOfUploads.
+const KeysOfUploads_Operation = `
+query KeysOfUploads ($keys: [String!]!) {
+	uploads: storage_uploads(where: {_or:[{object_key:{_in:$keys}},{staging_key:{_in:$keys}}]}) {
+		object_key
+		staging_key
+	}
+}
+`
+
+// Which uploads name these keys? Read, before the files, when something looks
+// abandoned. An upload's record counts in any state: whoever closes it removes
+// what it names.
+func KeysOfUploads(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	keys []string,
+) (data_ *KeysOfUploadsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "KeysOfUploads",
+		Query:  KeysOfUploads_Operation,
+		Variables: &__KeysOfUploadsInput{
+			Keys: keys,
+		},
+	}
+
+	data_ = &KeysOfUploadsResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -2887,50 +3012,6 @@ func NameRestUpload(
 	return data_, err_
 }
 
-// The query executed by NamedKeys.
-const NamedKeys_Operation = `
-query NamedKeys ($keys: [String!]!, $files: [uuid!]!) {
-	files(where: {_or:[{objectKey:{_in:$keys}},{id:{_in:$files}}]}) {
-		id
-		objectKey
-		isUploaded
-		etag
-	}
-	uploads: storage_uploads(where: {state:{_eq:"open"},_or:[{object_key:{_in:$keys}},{staging_key:{_in:$keys}}]}) {
-		object_key
-		staging_key
-	}
-}
-`
-
-// Who names these keys, or is one of these files, now? Asked before an object is deleted.
-func NamedKeys(
-	ctx_ context.Context,
-	client_ graphql.Client,
-	keys []string,
-	files []string,
-) (data_ *NamedKeysResponse, err_ error) {
-	req_ := &graphql.Request{
-		OpName: "NamedKeys",
-		Query:  NamedKeys_Operation,
-		Variables: &__NamedKeysInput{
-			Keys:  keys,
-			Files: files,
-		},
-	}
-
-	data_ = &NamedKeysResponse{}
-	resp_ := &graphql.Response{Data: data_}
-
-	err_ = client_.MakeRequest(
-		ctx_,
-		req_,
-		resp_,
-	)
-
-	return data_, err_
-}
-
 // The query executed by NotUploaded.
 const NotUploaded_Operation = `
 query NotUploaded ($after: uuid!, $limit: Int!) {
@@ -2959,6 +3040,44 @@ func NotUploaded(
 	}
 
 	data_ = &NotUploadedResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by OpenKeys.
+const OpenKeys_Operation = `
+query OpenKeys ($keys: [String!]!) {
+	uploads: storage_uploads(where: {state:{_eq:"open"},object_key:{_in:$keys}}) {
+		object_key
+	}
+}
+`
+
+// Who names these keys, or is one of these files, now? Asked before an object is
+// deleted, the uploads first: what they no longer name when they are read, the
+// files name when they are read afterwards. One request for both would not say
+// in which order they are read.
+func OpenKeys(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	keys []string,
+) (data_ *OpenKeysResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "OpenKeys",
+		Query:  OpenKeys_Operation,
+		Variables: &__OpenKeysInput{
+			Keys: keys,
+		},
+	}
+
+	data_ = &OpenKeysResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -3001,33 +3120,31 @@ func Ping(
 
 // The mutation executed by PlaceUpload.
 const PlaceUpload_Operation = `
-mutation PlaceUpload ($id: uuid!, $bucket: String!, $mimeType: String, $multipart: String, $expires: timestamptz!) {
-	placed: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"}}, _set: {bucket_id:$bucket,mime_type:$mimeType,multipart_id:$multipart,expires_at:$expires}) {
+mutation PlaceUpload ($id: uuid!, $bucket: String!, $mimeType: String, $expires: timestamptz!) {
+	placed: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"}}, _set: {bucket_id:$bucket,mime_type:$mimeType,expires_at:$expires}) {
 		affected_rows
 	}
 }
 `
 
 // Says where the file row really stands (a preset may have chosen bucket and
-// type), which upload in parts belongs to it, and how long the ticket lives.
+// type), and how long the ticket lives.
 func PlaceUpload(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	id string,
 	bucket string,
 	mimeType *string,
-	multipart *string,
 	expires time.Time,
 ) (data_ *PlaceUploadResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "PlaceUpload",
 		Query:  PlaceUpload_Operation,
 		Variables: &__PlaceUploadInput{
-			Id:        id,
-			Bucket:    bucket,
-			MimeType:  mimeType,
-			Multipart: multipart,
-			Expires:   expires,
+			Id:       id,
+			Bucket:   bucket,
+			MimeType: mimeType,
+			Expires:  expires,
 		},
 	}
 
@@ -3045,28 +3162,29 @@ func PlaceUpload(
 
 // The mutation executed by ReleaseUpload.
 const ReleaseUpload_Operation = `
-mutation ReleaseUpload ($id: uuid!, $key: String!, $next: timestamptz!) {
-	released: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"},object_key:{_eq:$key}}, _set: {leased_until:null,next_check_at:$next}) {
+mutation ReleaseUpload ($id: uuid!, $attempts: Int!, $next: timestamptz!) {
+	released: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"open"},attempts:{_eq:$attempts}}, _set: {leased_until:null,next_check_at:$next}) {
 		affected_rows
 	}
 }
 `
 
-// Gives the lease of a claim back, or postpones the next look at an open upload.
+// Gives the lease of a claim back, or postpones the next look at an open upload
+// that has not been claimed since it was read.
 func ReleaseUpload(
 	ctx_ context.Context,
 	client_ graphql.Client,
 	id string,
-	key string,
+	attempts int,
 	next time.Time,
 ) (data_ *ReleaseUploadResponse, err_ error) {
 	req_ := &graphql.Request{
 		OpName: "ReleaseUpload",
 		Query:  ReleaseUpload_Operation,
 		Variables: &__ReleaseUploadInput{
-			Id:   id,
-			Key:  key,
-			Next: next,
+			Id:       id,
+			Attempts: attempts,
+			Next:     next,
 		},
 	}
 
@@ -3110,44 +3228,6 @@ func RenewLease(
 	}
 
 	data_ = &RenewLeaseResponse{}
-	resp_ := &graphql.Response{Data: data_}
-
-	err_ = client_.MakeRequest(
-		ctx_,
-		req_,
-		resp_,
-	)
-
-	return data_, err_
-}
-
-// The mutation executed by RetractUpload.
-const RetractUpload_Operation = `
-mutation RetractUpload ($id: uuid!, $nonce: uuid!) {
-	retracted: update_storage_uploads(where: {id:{_eq:$id},state:{_eq:"committed"},closed_by:{_eq:$nonce}}, _set: {state:"aborted"}) {
-		affected_rows
-	}
-}
-`
-
-// Calls a commit off that found no row to switch: whoever completes again must
-// not be told that his version was stored.
-func RetractUpload(
-	ctx_ context.Context,
-	client_ graphql.Client,
-	id string,
-	nonce string,
-) (data_ *RetractUploadResponse, err_ error) {
-	req_ := &graphql.Request{
-		OpName: "RetractUpload",
-		Query:  RetractUpload_Operation,
-		Variables: &__RetractUploadInput{
-			Id:    id,
-			Nonce: nonce,
-		},
-	}
-
-	data_ = &RetractUploadResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

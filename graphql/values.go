@@ -26,7 +26,7 @@ type FileChanges struct {
 	IsUploaded *bool `json:"isUploaded,omitempty"`
 }
 
-// Condition is a boolean expression of Hasura's (`files_bool_exp`). The empty
+// Condition is a boolean expression of Hasura's (`files_bool_exp` and the like). The empty
 // one is always true.
 type Condition map[string]any
 
@@ -59,6 +59,7 @@ type UploadValues struct {
 
 // GarbageValues name an object that may have to go, and the file it belonged to.
 type GarbageValues struct {
-	FileID    string `json:"file_id"`
-	ObjectKey string `json:"object_key"`
+	FileID    string    `json:"file_id"`
+	ObjectKey string    `json:"object_key"`
+	CreatedAt time.Time `json:"created_at,omitzero"` // later than now: not to be worked off before
 }

@@ -70,16 +70,16 @@ func (b *bits) difference(h *huffman) (diff int32, ok bool) {
 		b.fill()
 	}
 	e := h.dc[b.acc>>(64-dcBits)]
-	size, length := int(e>>8), int(e&255)
+	size, length := uint(e>>8), uint(e&255)
 	if e == 0 {
 		size, length = h.longDC(b.acc)
 	}
 	if length == 0 || size > 16 {
 		return 0, false
 	}
-	b.acc <<= uint(length)
-	v := uint32(b.acc >> 1 >> (63 - uint(size)))
-	b.acc <<= uint(size)
-	b.n -= length + size
-	return extend(v, size), true
+	b.acc <<= length
+	v := uint32(b.acc >> 1 >> (63 - size))
+	b.acc <<= size
+	b.n -= int(length + size)
+	return extend(v, int(size)), true
 }

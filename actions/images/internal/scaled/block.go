@@ -28,14 +28,24 @@ type stream struct {
 // This is where most of the time of a decode goes: the reader's state lives in local variables, and the loop knows nothing
 // but look-ups and shifts.
 func (b *bits) block(s *stream, out *block) (rows uint8, ok bool) {
-	diff, ok := b.difference(s.dc)
-	if !ok {
-		return 0, false
-	}
-	s.pred += diff
-	out[0] = s.pred * s.quant[0]
+	b.fill()
 	buf, pos, acc, n := b.buf, b.pos, b.acc, b.n
 	table, quant, need := s.ac, s.quant, s.need
+	d := s.dc.dc[acc>>(64-dcBits)]
+	size, length := uint(d>>8), uint(d&255)
+	if d == 0 {
+		if size, length = s.dc.longDC(acc); length == 0 {
+			return 0, false
+		}
+	}
+	if size > 16 {
+		return 0, false
+	}
+	acc <<= length & 63
+	s.pred += extend(uint32(acc>>1>>(63-size)), int(size))
+	acc <<= size
+	n -= int(length + size)
+	out[0] = s.pred * quant[0]
 	k := uint(1)
 	for k < need {
 		if n < 32 {

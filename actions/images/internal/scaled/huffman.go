@@ -118,9 +118,9 @@ func (h *huffman) long(acc uint64) uint32 {
 }
 
 // longDC is long for the table's use with DC coefficients.
-func (h *huffman) longDC(acc uint64) (symbol, length int) {
+func (h *huffman) longDC(acc uint64) (symbol, length uint) {
 	e := h.long(acc)
-	return int(e>>runShift&15)<<4 | int(e>>extraShift&15), int(e & 31)
+	return uint(e>>runShift&15)<<4 | uint(e>>extraShift&15), uint(e & 31)
 }
 
 // skips returns the table by which whole AC symbols are stepped over, making it when it is first asked for.
