@@ -14,9 +14,6 @@ const (
 	maxFlights  = 8                // requests of one group on their way at once
 	maxWaiting  = 10_000           // callers waiting together
 	flightTime  = 15 * time.Second // longest that a gathered request may take
-
-	crowd       = 4                // callers who were answered together and will be back soon
-	longestWait = time.Millisecond // for them
 )
 
 // ErrBusy refuses a question because too many wait for their answer already.
@@ -45,12 +42,11 @@ type group[V any] struct {
 
 // batch is one request to be, and then its answer.
 type batch[V any] struct {
-	ids     []string
-	known   map[string]bool
-	callers int
-	done    chan struct{} // closed when values and err stand
-	values  map[string]V
-	err     error
+	ids    []string
+	known  map[string]bool
+	done   chan struct{} // closed when values and err stand
+	values map[string]V
+	err    error
 }
 
 func newGatherer[V any]() *gatherer[V] { return &gatherer[V]{groups: map[string]*group[V]{}} }
@@ -90,7 +86,6 @@ func (g *gatherer[V]) join(key string, ids []string, ask fetch[V]) (*batch[V], e
 		members.next = &batch[V]{known: map[string]bool{}, done: make(chan struct{})}
 	}
 	b := members.next
-	b.callers++
 	b.add(ids)
 	if members.flights == 0 || len(b.ids) >= maxGathered && members.flights < maxFlights {
 		members.next = nil
@@ -109,19 +104,13 @@ func (b *batch[V]) add(ids []string) {
 	}
 }
 
-// fly asks for a batch, and then for what has come together meanwhile. Under
-// load those who were just answered are back at once; a pause, short beside the
-// question itself, lets them join the others instead of travelling by turns.
+// fly asks for a batch, and then for what has come together meanwhile.
 func (g *gatherer[V]) fly(key string, members *group[V], b *batch[V], ask fetch[V]) {
 	for b != nil {
-		start := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), flightTime)
 		b.values, b.err = inChunks(ctx, b.ids, ask)
 		cancel()
 		close(b.done)
-		if b.callers >= crowd {
-			time.Sleep(min(time.Since(start)/4, longestWait))
-		}
 		b = g.land(key, members)
 	}
 }

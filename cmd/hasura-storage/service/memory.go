@@ -14,16 +14,9 @@ import (
 // Linux' control groups.
 var limits = []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
-// collectAt is how much garbage, in percent of what is in use, may gather before
-// it is collected: little is in use, and the processor is what runs out first.
-const collectAt = 200
-
 // boundMemory tells the garbage collector of the container's limit, so that it
 // works harder before the kernel kills. GOMEMLIMIT, where set, is obeyed instead.
 func boundMemory(root fs.FS, log *zap.Logger) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
-	}
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
