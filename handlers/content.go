@@ -54,7 +54,7 @@ func (s *server) tryContent(w http.ResponseWriter, r *http.Request, c actions.Co
 	d := conditional.Decide(r.Method, r.Header, facts)
 	if c.Finish != nil && d.Answer != conditional.NotModified && d.Answer != conditional.Failed {
 		var err error
-		if c, err = c.Finish(r.Context()); err != nil {
+		if c, err = c.Finish(r.Context(), c); err != nil {
 			return err
 		}
 		facts.Size = c.Size

@@ -91,12 +91,13 @@ func TestPicturesHaveFactsOfTheirOwn(t *testing.T) {
 	modified := first.Header.Get("Last-Modified")
 	fresh := "/files/" + f.ID + "?w=63"
 	runREST(t, s, map[string]restScenario{
-		"the client has it":            {as: "owner", path: path, header: http.Header{"If-None-Match": {etag}}, status: 304, asks: seen, stores: nothing},
-		"it was never made":            {as: "owner", path: fresh, header: http.Header{"If-None-Match": {"*"}}, status: 304, asks: seen, stores: nothing},
-		"it was never made, 412":       {as: "owner", path: fresh, header: http.Header{"If-Match": {etag}}, status: 412, code: "conflict", asks: seen, stores: nothing},
-		"it has not changed since":     {as: "owner", path: path, header: http.Header{"If-Modified-Since": {modified}}, status: 304, stores: nothing},
-		"a range of it":                {as: "owner", path: path, header: http.Header{"Range": {"bytes=0-1"}}, status: 206, body: "\xff\xd8", answers: map[string]string{"Content-Range": "bytes 0-1/" + length}},
-		"its headers":                  {as: "owner", method: "HEAD", path: path, status: 200, answers: map[string]string{"Content-Length": length, "Content-Type": "image/jpeg", "Etag": etag}},
+		"the client has it":        {as: "owner", path: path, header: http.Header{"If-None-Match": {etag}}, status: 304, asks: seen, stores: nothing},
+		"it was never made":        {as: "owner", path: fresh, header: http.Header{"If-None-Match": {"*"}}, status: 304, asks: seen, stores: nothing},
+		"it was never made, 412":   {as: "owner", path: fresh, header: http.Header{"If-Match": {etag}}, status: 412, code: "conflict", asks: seen, stores: nothing},
+		"it has not changed since": {as: "owner", path: path, header: http.Header{"If-Modified-Since": {modified}}, status: 304, stores: nothing},
+		"a range of it":            {as: "owner", path: path, header: http.Header{"Range": {"bytes=0-1"}}, status: 206, body: "\xff\xd8", answers: map[string]string{"Content-Range": "bytes 0-1/" + length}},
+		"its headers": {as: "owner", method: "HEAD", path: path, status: 200, answers: map[string]string{"Content-Length": length, "Content-Type": "image/jpeg", "Etag": etag, "Cache-Control": "private, max-age=3600", "Surrogate-Key": f.ID,
+			"Vary": "Authorization, X-Hasura-Admin-Secret, X-Hasura-Role", "Content-Disposition": `inline; filename="photo.jpg"`}},
 		"its headers, in a format":     {as: "owner", method: "HEAD", path: path + "&f=png", status: 200, answers: map[string]string{"Content-Type": "image/png", "Content-Disposition": `inline; filename="photo.jpg.png"`}},
 		"the format is chosen: webp":   {as: "owner", method: "HEAD", path: path + "&f=auto", header: http.Header{"Accept": {"text/html, image/webp;q=0.9, */*;q=0.1"}}, status: 200, answers: map[string]string{"Content-Type": "image/webp", "Vary": "Accept, Authorization, X-Hasura-Admin-Secret, X-Hasura-Role"}},
 		"the format is chosen: none":   {as: "owner", method: "HEAD", path: path + "&f=auto", header: http.Header{"Accept": {"*/*"}}, status: 200, answers: map[string]string{"Content-Type": "image/jpeg"}},
@@ -104,7 +105,7 @@ func TestPicturesHaveFactsOfTheirOwn(t *testing.T) {
 	})
 	link := s.link("owner", f.ID, "")
 	runREST(t, s, map[string]restScenario{
-		"by a link": {as: "anonymous", method: "HEAD", path: link.URL + "&w=64", status: 200, answers: map[string]string{"Content-Length": length, "Etag": etag}},
+		"by a link": {as: "anonymous", method: "HEAD", path: link.URL + "&w=64", status: 200, answers: map[string]string{"Content-Length": length, "Etag": etag, "Vary": "", "Surrogate-Key": f.ID}},
 	})
 	if strings.Contains(string(first.body), "Exif") {
 		t.Error("the picture has metadata")
