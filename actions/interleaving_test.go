@@ -169,7 +169,7 @@ func TestTwoInstancesCompleteAtOnce(t *testing.T) {
 }
 
 func TestACommitWhoseAnswerIsCut(t *testing.T) {
-	for _, f := range []faults.Fault{faults.Cut, faults.Page, faults.Drop, faults.Refuse, faults.Double} {
+	for _, f := range []faults.Fault{faults.Cut, faults.Page, faults.Drop, faults.Refuse, faults.Double, faults.Late} {
 		t.Run(f.String(), func(t *testing.T) {
 			s := start(t)
 			owner := user()
@@ -184,6 +184,66 @@ func TestACommitWhoseAnswerIsCut(t *testing.T) {
 			}
 			if got, _ := s.download(owner, ticket.FileID); string(got) != "bytes" {
 				t.Errorf("download: %q", got)
+			}
+			s.sweep(2 * time.Minute)
+			s.holds()
+		})
+	}
+}
+
+func TestALateCopyOfACommitBringsNothingBack(t *testing.T) {
+	s := start(t)
+	owner := user()
+	file := s.upload(owner, "a.txt", "text/plain", []byte("first"))
+	for i, content := range []string{"later", "final"} {
+		ticket, err := s.service.ReplaceFile(t.Context(), owner, actions.ReplaceFile{ID: file.ID, Size: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, *ticket.URL, ticket.Headers, []byte(content))
+		if i == 0 {
+			s.hasura.Set(onceAt("CommitUpload", faults.Late, nil))
+		}
+		if err := s.complete(owner, ticket); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.hasura.Settle() // the first replacement's commit has arrived again
+	s.sweep(2 * time.Minute)
+	if got, code := s.download(owner, file.ID); string(got) != "final" {
+		t.Errorf("the file reads %q %q", got, code)
+	}
+	s.holds()
+}
+
+func TestAReplaceThatLostItsVersionIsNeverReportedAsStored(t *testing.T) {
+	for _, f := range []faults.Fault{faults.None, faults.Cut, faults.Double} {
+		t.Run(f.String(), func(t *testing.T) {
+			s := start(t)
+			owner := user()
+			file := s.upload(owner, "a.txt", "text/plain", []byte("first"))
+			tickets := make([]actions.Upload, 2)
+			for i, content := range []string{"other", "loser"} {
+				var err error
+				tickets[i], err = s.service.ReplaceFile(t.Context(), owner, actions.ReplaceFile{ID: file.ID, Size: 5, IfMatch: file.ETag})
+				if err != nil {
+					t.Fatal(err)
+				}
+				put(t, *tickets[i].URL, tickets[i].Headers, []byte(content))
+			}
+			s.hasura.Set(onceAt("CommitUpload", f, func() {
+				if _, err := s.instance().CompleteUpload(t.Context(), owner, actions.CompleteUpload{UploadID: tickets[0].UploadID}); err != nil {
+					t.Errorf("the other: %v", err)
+				}
+			}))
+			if err := s.complete(owner, tickets[1]); code(err) != actions.Conflict {
+				t.Errorf("complete: got %v, want conflict", err)
+			}
+			if err := s.complete(owner, tickets[1]); code(err) != actions.UploadNotFound {
+				t.Errorf("complete again: got %v, want upload-not-found", err)
+			}
+			if got, _ := s.download(owner, file.ID); string(got) != "other" {
+				t.Errorf("the file reads %q", got)
 			}
 			s.sweep(2 * time.Minute)
 			s.holds()

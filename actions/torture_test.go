@@ -73,6 +73,7 @@ type program struct {
 	calm  bool // no more faults: the end is checked
 
 	instances []*instance
+	proxies   []*faults.Proxy // of all instances that ever were
 	owner     actions.Session
 	stranger  actions.Session
 	files     []*modelFile
@@ -121,6 +122,7 @@ func (p *program) spawn() *instance {
 	o := p.options
 	hasura := faults.New(p.t, p.admin)
 	store := faults.New(p.t, p.store.URL)
+	p.proxies = append(p.proxies, hasura, store)
 	number := len(p.instances) + 1000*p.random.IntN(1000)
 	hasura.Set(p.rule(i, number, 0.07))
 	store.Set(p.rule(i, number+1, 0.03))
@@ -505,6 +507,9 @@ func (p *program) settle() {
 	}
 	p.mu.Unlock()
 	p.bury()
+	for _, proxy := range p.proxies {
+		proxy.Settle()
+	}
 	for _, t := range p.tickets {
 		p.mayBeStored(t)
 	}

@@ -5,6 +5,7 @@ package faults
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -28,15 +29,16 @@ const (
 	Page         // the other side acts, a gateway answers 502 with HTML
 	Refuse       // a gateway answers 503 with HTML, the other side never sees it
 	Slow         // the answer is late
+	Late         // the other side acts, and sees the request once more after others have come between
 	kinds        // how many there are
 )
 
-var names = [kinds]string{"none", "drop", "cut", "double", "page", "refuse", "slow"}
+var names = [kinds]string{"none", "drop", "cut", "double", "page", "refuse", "slow", "late"}
 
 func (f Fault) String() string { return names[f] }
 
 // Kinds lists every fault but None.
-func Kinds() []Fault { return []Fault{Drop, Cut, Double, Page, Refuse, Slow} }
+func Kinds() []Fault { return []Fault{Drop, Cut, Double, Page, Refuse, Slow, Late} }
 
 // Request is what a rule decides by.
 type Request struct {
@@ -56,13 +58,19 @@ type Proxy struct {
 	client *http.Client
 	server *http.Server
 
+	late sync.WaitGroup
 	mu   sync.Mutex
 	rule Rule
 	seen []Request
 }
 
-// Slowness is how late a Slow answer is.
-const Slowness = 30 * time.Millisecond
+const (
+	slowness = 30 * time.Millisecond  // of a Slow answer
+	lateness = 150 * time.Millisecond // of a Late request's second arrival
+)
+
+// Settle waits until every Late request has arrived again.
+func (p *Proxy) Settle() { p.late.Wait() }
 
 // New starts a proxy in front of target, a URL, for the length of the test.
 func New(t testing.TB, target string) *Proxy {
@@ -81,6 +89,7 @@ func New(t testing.TB, target string) *Proxy {
 	p.server = &http.Server{Handler: http.HandlerFunc(p.serve), ReadHeaderTimeout: time.Minute}
 	go func() { _ = p.server.Serve(listener) }()
 	t.Cleanup(func() {
+		p.Settle()
 		_ = p.server.Close()
 		p.client.CloseIdleConnections()
 	})
@@ -123,6 +132,9 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		drain(answer)
 		answer, err = p.forward(r, body)
 	}
+	if err == nil && f == Late && body != nil {
+		p.again(r, body)
+	}
 	if after != nil {
 		after()
 	}
@@ -135,11 +147,22 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	case Cut, Page:
 		p.fail(w, f)
 	case Slow:
-		time.Sleep(Slowness)
+		time.Sleep(slowness)
 		relay(w, answer)
 	default:
 		relay(w, answer)
 	}
+}
+
+// again forwards the request once more, later.
+func (p *Proxy) again(r *http.Request, body []byte) {
+	r = r.Clone(context.WithoutCancel(r.Context()))
+	p.late.Go(func() {
+		time.Sleep(lateness)
+		if answer, err := p.forward(r, body); err == nil {
+			drain(answer)
+		}
+	})
 }
 
 func (p *Proxy) decide(r Request) (Fault, func()) {
