@@ -24,6 +24,7 @@ type place int
 const (
 	foreign place = iota // not of our grammar: reported, never touched
 	object
+	legacyObject // in nhost's layout: we never write one
 	staging
 	variantOf
 )
@@ -32,6 +33,12 @@ const (
 type stray struct {
 	key   string
 	place place
+}
+
+// strays are those of one page, and how many objects the page has.
+type strays struct {
+	found   []stray
+	objects int
 }
 
 // placeOf takes a key apart.
@@ -50,10 +57,13 @@ func (k keys) placeOf(key string) (p place, id, version string) {
 		return foreign, "", ""
 	}
 	id = key[strings.LastIndexByte(key, '/')+1:]
-	if isID(id) && k.owns(key, id) {
-		return object, id, ""
+	switch {
+	case !isID(id) || !k.owns(key, id):
+		return foreign, "", ""
+	case key == k.below(id):
+		return legacyObject, id, ""
 	}
-	return foreign, "", ""
+	return object, id, ""
 }
 
 func isID(text string) bool { return len(text) == 36 && uuid.Validate(text) == nil }
@@ -71,22 +81,34 @@ func (k keys) prefixes() []string {
 // than age, and every foreign key. An error ends the walk.
 func (s *Storage) strays(ctx context.Context, age time.Duration) iter.Seq2[stray, error] {
 	return func(yield func(stray, error) bool) {
+		for page, err := range s.strayPages(ctx, age) {
+			if err != nil {
+				yield(stray{}, err)
+				return
+			}
+			for _, one := range page.found {
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// strayPages does so a page at a time, so that what is found can be dealt with
+// while it is true.
+func (s *Storage) strayPages(ctx context.Context, age time.Duration) iter.Seq2[strays, error] {
+	return func(yield func(strays, error) bool) {
 		before := s.now().Add(-age)
 		for _, prefix := range s.keys.prefixes() {
 			for page, err := range pages(s.store.List(ctx, prefix, "")) {
 				if err != nil {
-					yield(stray{}, storeError(err))
+					yield(strays{}, storeError(err))
 					return
 				}
 				found, err := s.straysOf(ctx, page, before)
-				if err != nil {
-					yield(stray{}, err)
+				if !yield(strays{found: found, objects: len(page)}, err) || err != nil {
 					return
-				}
-				for _, one := range found {
-					if !yield(one, nil) {
-						return
-					}
 				}
 			}
 		}

@@ -36,37 +36,27 @@ func (s *Storage) ListOrphans(ctx context.Context) iter.Seq2[Orphan, error] {
 // DeleteOrphans deletes them and yields those that are gone, and the foreign ones, which stay.
 func (s *Storage) DeleteOrphans(ctx context.Context) iter.Seq2[Orphan, error] {
 	return func(yield func(Orphan, error) bool) {
-		var batch []string
-		for o, err := range s.ListOrphans(ctx) {
-			if err != nil || o.Foreign {
-				if !yield(o, err) {
+		for page, err := range s.strayPages(ctx, 0) {
+			var ours []string
+			for _, one := range page.found {
+				if one.place != foreign {
+					ours = append(ours, one.key)
+				}
+			}
+			if err == nil {
+				err = storeError(s.store.Delete(ctx, ours...))
+			}
+			if err != nil {
+				yield(Orphan{}, err)
+				return
+			}
+			for _, one := range page.found {
+				if !yield(Orphan{Key: one.key, Foreign: one.place == foreign}, nil) {
 					return
 				}
-				continue
-			}
-			if batch = append(batch, o.Key); len(batch) == deleteBatch {
-				if !s.deleteOrphans(ctx, batch, yield) {
-					return
-				}
-				batch = batch[:0]
 			}
 		}
-		s.deleteOrphans(ctx, batch, yield)
 	}
-}
-
-// deleteOrphans deletes a batch and yields it.
-func (s *Storage) deleteOrphans(ctx context.Context, batch []string, yield func(Orphan, error) bool) bool {
-	if err := s.store.Delete(ctx, batch...); err != nil {
-		yield(Orphan{}, storeError(err))
-		return false
-	}
-	for _, key := range batch {
-		if !yield(Orphan{Key: key}, nil) {
-			return false
-		}
-	}
-	return true
 }
 
 // FileSummary is what the lists of rows tell of a file.

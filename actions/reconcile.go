@@ -14,7 +14,6 @@ const (
 	reconcileAge = 24 * time.Hour
 	// reconcileLimit bounds one run; the next day's goes over the rest.
 	reconcileLimit = 6 * time.Hour
-	deleteBatch    = 500
 )
 
 // Reconciling is the answer to the daily cron trigger.
@@ -24,8 +23,9 @@ type Reconciling struct {
 
 // Reconcile starts to compare the store with the rows, both ways, and returns:
 // a large store takes longer than Hasura waits. What nobody has named for a day
-// is removed, parts of forgotten uploads included; rows whose object is missing
-// and keys that are not ours are counted in the log and never touched.
+// is removed, parts of forgotten uploads included; rows whose object is missing,
+// keys that are not ours and objects in nhost's layout are counted in the log
+// and never touched.
 func (s *Storage) Reconcile(context.Context) (Reconciling, error) {
 	if !s.reconciling.TryLock() {
 		return Reconciling{}, nil
@@ -42,17 +42,19 @@ func (s *Storage) Reconcile(context.Context) (Reconciling, error) {
 }
 
 func (s *Storage) reconcile(ctx context.Context) {
-	removed, foreign, err := s.removeStrays(ctx)
+	gone, err := s.removeStrays(ctx)
 	aborted, partsErr := s.abortStrayParts(ctx)
 	missing, brokenErr := s.logBroken(ctx)
 	log := s.log.Info
 	failures := nonNil(err, partsErr, brokenErr)
-	if len(failures) > 0 {
+	if len(failures) > 0 || gone.heldBack > 0 {
 		log = s.log.Error
 	}
 	log("reconciled store and rows",
-		zap.Int("objects_removed", removed), zap.Int("uploads_in_parts_removed", aborted),
-		zap.Int("rows_without_object", missing), zap.Int("foreign_keys", foreign), zap.Errors("errors", failures))
+		zap.Int("objects_removed", gone.objects), zap.Int("uploads_in_parts_removed", aborted),
+		zap.Int("rows_without_object", missing), zap.Int("foreign_keys", gone.foreign),
+		zap.Int("unnamed_in_former_layout", gone.legacy), zap.Int("unnamed_but_too_many", gone.heldBack),
+		zap.Errors("errors", failures))
 }
 
 func nonNil(errs ...error) (list []error) {
@@ -64,32 +66,45 @@ func nonNil(errs ...error) (list []error) {
 	return list
 }
 
-// removeStrays deletes what nobody names, in batches.
-func (s *Storage) removeStrays(ctx context.Context) (removed, foreigners int, err error) {
-	var batch []string
-	flush := func() error {
-		if err := s.store.Delete(ctx, batch...); err != nil {
-			return storeError(err)
-		}
-		removed += len(batch)
-		batch = batch[:0]
-		return nil
-	}
-	for one, err := range s.strays(ctx, reconcileAge) {
+// removed counts what became of the strays.
+type removed struct {
+	objects  int // deleted
+	foreign  int // not of our grammar
+	legacy   int // in nhost's layout: left to whoever runs the service
+	heldBack int // too many at once to be believed
+}
+
+// removeStrays deletes what nobody names, page by page. Where most of a page
+// seems to be abandoned, the rows are rather those of another database (a copy,
+// an old backup, another project with the same bucket and root folder): nothing
+// of it is touched.
+func (s *Storage) removeStrays(ctx context.Context) (r removed, err error) {
+	const many = inventoryPage / 4
+	for page, err := range s.strayPages(ctx, reconcileAge) {
 		if err != nil {
-			return removed, foreigners, err
+			return r, err
 		}
-		if one.place == foreign {
-			foreigners++
-			continue
-		}
-		if batch = append(batch, one.key); len(batch) == deleteBatch {
-			if err := flush(); err != nil {
-				return removed, foreigners, err
+		var ours []string
+		for _, one := range page.found {
+			switch one.place {
+			case foreign:
+				r.foreign++
+			case legacyObject:
+				r.legacy++
+			default:
+				ours = append(ours, one.key)
 			}
 		}
+		if len(ours) >= many && 2*len(ours) > page.objects {
+			r.heldBack += len(ours)
+			continue
+		}
+		if err := s.store.Delete(ctx, ours...); err != nil {
+			return r, storeError(err)
+		}
+		r.objects += len(ours)
 	}
-	return removed, foreigners, flush()
+	return r, nil
 }
 
 // abortStrayParts forgets uploads in parts, at keys of ours, that no upload names.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.uber.org/zap"
 
 	"hasura-storage/actions/internal/faults"
 )
@@ -32,10 +33,11 @@ func TestReconcileRemovesWhatNobodyNamesAndNothingElse(t *testing.T) {
 
 	id, version := uuid.NewString(), strings.Repeat("0", 26)
 	ours := []string{
-		"files/" + version + "/" + id, "files/" + id, "files-staging/" + version,
+		"files/" + version + "/" + id, "files-staging/" + version,
 		"files-variants/" + id + "/" + version + "/i1_w9", "files-variants/" + kept.ID + "/" + version + "/i1_w9",
 	}
 	foreign := []string{
+		"files/" + id, // nhost's layout: reported, not removed
 		"files/a b%41", "files/.emptyFolderPlaceholder", "files2/" + id, "elsewhere/" + version + "/" + id,
 		"files-variants/readme.txt", "files-staging/x/" + version,
 	}
@@ -78,6 +80,22 @@ func TestReconcileRemovesWhatNobodyNamesAndNothingElse(t *testing.T) {
 
 func containsAll(all, some []string) bool {
 	return !slices.ContainsFunc(some, func(key string) bool { return !slices.Contains(all, key) })
+}
+
+func TestReconcileDoesNotBelieveThatMostIsAbandoned(t *testing.T) {
+	s := start(t)
+	for range 60 { // another database's files
+		key := "files/" + strings.Repeat("0", 26) + "/" + uuid.NewString()
+		if _, err := s.objects.Put(t.Context(), key, strings.NewReader("x"), 1, "text/plain"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.options.Log = zap.NewNop()
+	s.clock.Advance(48 * time.Hour)
+	s.reconciled()
+	if n := len(s.keys()); n != 60 {
+		t.Errorf("%d of 60 objects are left", n)
+	}
 }
 
 func TestReconcileNeverTouchesARowWhoseObjectIsMissing(t *testing.T) {
