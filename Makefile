@@ -30,8 +30,8 @@ run: ## the whole stack on this machine; Ctrl-C ends it
 
 test: ## all tests that need Go alone; names what it skipped
 	{ all=$$(go list ./...); raced=$$(grep -E '$(SHARED)' <<< "$$all" | grep -vE '$(PURE)'); \
-	go test -json -tags $(TAGS) $(RACE) -timeout 5m $$raced || bad=1; \
-	go test -json -tags $(TAGS) -timeout 5m $$(grep -vFx "$$raced" <<< "$$all") || bad=1; \
+	go test -json -tags $(TAGS) $(RACE) -timeout 15m $$raced || bad=1; \
+	go test -json -tags $(TAGS) -timeout 15m $$(grep -vFx "$$raced" <<< "$$all") || bad=1; \
 	(cd s3/devs3 && go test -json ./...) || bad=1; \
 	exit $${bad:-0}; } | go run ./cmd/testreport
 

@@ -17,7 +17,7 @@ import (
 
 // The first start builds the S3 server from source, on a slow machine with an
 // empty module cache.
-const startLimit = 4 * time.Minute
+const startLimit = 10 * time.Minute
 
 // child is the real program, running as a user would run it.
 type child struct {
