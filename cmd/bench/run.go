@@ -50,10 +50,14 @@ func benchStack(ctx context.Context, set settings) error {
 		return err
 	}
 	cases := append(t.downloads(f, set.connections), t.sessions(f, set.connections), t.slowHasura(f, set.connections))
-	if set.article {
+	switch set.profile {
+	case "article":
 		return s.article(ctx, set, cases[:5])
+	case "soak":
+		return s.soak(ctx, set, t, f)
+	default:
+		return s.measureAll(ctx, set, cases)
 	}
-	return s.measureAll(ctx, set, cases)
 }
 
 func (s *stack) measureAll(ctx context.Context, set settings, cases []benchCase) error {

@@ -14,7 +14,7 @@ type settings struct {
 	duration    time.Duration // of one measurement
 	connections int
 	cases       []string // names to measure, all if empty
-	article     bool
+	profile     string   // article, soak or ""
 	target      string
 	headers     http.Header // that the target's caller sends
 	bucket      string      // of the target
@@ -31,7 +31,7 @@ var variables = [][2]string{
 	{"DURATION", "of each measurement, default 2s"},
 	{"CONNECTIONS", "at once, default 50 (large files: 8)"},
 	{"CASES", "names to measure, separated by commas; default all"},
-	{"PROFILE", "article: workers grow from 1 to CONNECTIONS in 10 s, then 60 s, with the service held to a tenth of a processor"},
+	{"PROFILE", "article: workers grow from 1 to CONNECTIONS in 10 s, then 60 s, with the service held to a tenth of a processor; soak: a mixture at a steady rate for DURATION, with the memory drawn"},
 	{"TARGET", "base URL of the REST interface of another server, such as http://127.0.0.1:8000/v1"},
 	{"HEADERS", "that the target takes uploads and downloads with, as Name: value, separated by newlines or |"},
 	{"BUCKET", "of the target, default default"},
@@ -74,8 +74,8 @@ func readSettings(getenv func(string) string) (settings, error) {
 	if s.rows, err = number(getenv, "ROWS", 0, 0, 10_000_000); err != nil {
 		return s, err
 	}
-	if s.article, err = article(getenv("PROFILE")); err != nil {
-		return s, err
+	if s.profile = getenv("PROFILE"); s.profile != "" && s.profile != "article" && s.profile != "soak" {
+		return s, fmt.Errorf("PROFILE must be article, soak or empty, not %q", s.profile)
 	}
 	if s.headers, err = parseHeaders(getenv("HEADERS")); err != nil {
 		return s, err
@@ -84,13 +84,6 @@ func readSettings(getenv func(string) string) (settings, error) {
 		return s, fmt.Errorf("HASURA must be replay or empty, not %q", s.hasura)
 	}
 	return s, checkTarget(s.target)
-}
-
-func article(profile string) (bool, error) {
-	if profile != "" && profile != "article" {
-		return false, fmt.Errorf("PROFILE must be article or empty, not %q", profile)
-	}
-	return profile == "article", nil
 }
 
 func checkTarget(target string) error {
