@@ -50,7 +50,12 @@ func Open(ctx context.Context, dir string, now func() time.Time) (*DB, error) {
 	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)
 	}
-	if err := db.open(ctx, filepath.Join(dir, fileName)); err != nil {
+	// In a file URI the first part of a relative path would be a host.
+	file, err := filepath.Abs(filepath.Join(dir, fileName))
+	if err == nil {
+		err = db.open(ctx, file)
+	}
+	if err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("open %s: %w", filepath.Join(dir, fileName), err)
 	}

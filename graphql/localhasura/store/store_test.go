@@ -158,3 +158,8 @@ func TestOpenKeepsRows(t *testing.T) {
 		t.Errorf("got %s (%v)", got, err)
 	}
 }
+
+func TestOpenTakesARelativeFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	script(t, openStore(t, "a/b"), "create table t (x integer)")
+}
