@@ -41,6 +41,7 @@ type benchCase struct {
 	most     float64       // times the floor's processor time, the aim; 0 is none
 	delay    time.Duration // of Hasura's answers
 	alone    bool          // not measured at a fixed rate
+	question []byte        // what Hasura is asked for one request
 }
 
 // files are what the cases serve.
@@ -111,7 +112,9 @@ func (s settings) wants(name string) bool { return len(s.cases) == 0 || slices.C
 // downloads are the cases that any server with this REST interface can be asked.
 func (t target) downloads(f files, connections int) []benchCase {
 	single := func(name, id, query string, floor floorKind, most float64) benchCase {
-		return benchCase{name: name, requests: [][]byte{t.get(id, query)}, workers: connections, floor: floor, most: most}
+		return benchCase{
+			name: name, requests: [][]byte{t.get(id, query)}, workers: connections, floor: floor, most: most, question: t.question(id),
+		}
 	}
 	large := single("large", f.large, "", copyFloorKind, 1)
 	large.workers, large.alone = min(connections, largeWorkers), true
@@ -147,6 +150,13 @@ func (t target) thumbnails(f files) benchCase {
 		c.requests = append(c.requests, t.get(id, "?w=100&h=100"))
 	}
 	return c
+}
+
+// question is what the service asks Hasura about a file, as its caller.
+func (t target) question(id string) []byte {
+	body := `{"query":"query VisibleFiles ($ids: [uuid!]!) {files(where: {id: {_in: $ids}}) {id}}","variables":{"ids":["` + id +
+		`"]},"operationName":"VisibleFiles"}`
+	return post(t.host(), "/v1/graphql", t.headers, []byte(body))
 }
 
 // sessions are small downloads, each by another user: nothing can be shared.

@@ -30,6 +30,7 @@ func (r *report) add(one result) {
 	r.line("at half the rate", one.Half)
 	r.line("floor", one.Floor)
 	r.line("floor, that rate", one.HalfOf)
+	r.line("Hasura alone, asked as often", one.Engine)
 	if one.Half != nil && one.HalfOf != nil {
 		fmt.Fprintf(r.out, "  %-32s %60.2f\n", "ratio at that rate", float64(one.Half.CPU)/float64(one.HalfOf.CPU))
 	}

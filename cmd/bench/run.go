@@ -114,7 +114,17 @@ func (s *stack) measure(ctx context.Context, c benchCase, d time.Duration) (r re
 	r.Hasura = float64(after.Hasura-before.Hasura) / float64(service.asked)
 	r.Store = float64(after.Store-before.Store) / float64(service.asked)
 	r.Resting, r.Peak = s.service.memory()
-	return r, r.compare(ctx, service, floor, d)
+	if err := r.compare(ctx, service, floor, d); err != nil || r.Half == nil || c.question == nil {
+		return r, err
+	}
+	r.Engine, err = s.engine(ctx, c, r.Half.PerSecond*r.Hasura/2, d)
+	return r, err
+}
+
+// engine asks Hasura alone what the service asks it.
+func (s *stack) engine(ctx context.Context, c benchCase, rate float64, d time.Duration) (*numbers, error) {
+	c.requests = [][]byte{c.question}
+	return c.atRate(ctx, observed{addr: s.hasura}, d, rate)
 }
 
 // result is what is known before a case runs.
