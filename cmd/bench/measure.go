@@ -28,12 +28,12 @@ type result struct {
 	Bytes   int64 // of an answer
 	Workers int
 	Flat    numbers  // as fast as answers come
-	Half    *numbers `json:",omitempty"`   // at half of that rate
-	Floor   *numbers `json:",omitempty"`   // the same load on the floor
-	HalfOf  *numbers `json:",omitempty"`   // the floor at the case's half rate
+	Half    *numbers `json:",omitempty"` // at half of that rate
+	Floor   *numbers `json:",omitempty"` // the same load on the floor
+	HalfOf  *numbers `json:",omitempty"` // the floor at the case's half rate
 	Engine  *numbers `json:",omitempty"` // Hasura alone, asked as often as at the half rate
-	Most    float64  `json:",omitempty"`   // the aim for Ratio
-	Ratio   float64  `json:",omitempty"`   // of processor times
+	Most    float64  `json:",omitempty"` // the aim for Ratio
+	Ratio   float64  `json:",omitempty"` // of processor times
 	Hasura  float64  // requests to it, per request
 	Store   float64  // requests to it, per request
 	Resting int64    // bytes of memory after the case
