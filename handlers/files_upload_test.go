@@ -12,11 +12,13 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"hasura-storage/actions"
+	"hasura-storage/handlers"
 )
 
 // uploadAnswer is what a form with new files is answered with.
@@ -290,6 +292,58 @@ func TestAClientThatLeavesLeavesNothing(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	t.Errorf("left are %s", s.rows())
+}
+
+func TestASenderThatStandsStillIsGivenUp(t *testing.T) {
+	s := startREST(t, func(_ *actions.Options, o *handlers.Options) { o.Stall = 200 * time.Millisecond })
+	header, whole := formOf(t, part{"file[]", "half.bin", "", strings.Repeat("x", 300<<10)})
+	half, _ := io.ReadAll(io.LimitReader(whole, 200<<10))
+	reader, writer := io.Pipe()
+	go func() { _, _ = writer.Write(half) }() // and no more
+	defer reader.Close()
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/files", reader)
+	r.Header = header
+	r.Header.Set("Authorization", restCallers["owner"].Get("Authorization"))
+	start := time.Now()
+	if response, err := http.DefaultClient.Do(r); err == nil {
+		response.Body.Close()
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("given up after %s", took)
+	}
+	s.settled(t, 0)
+}
+
+func TestRequestsLeaveNoGoroutines(t *testing.T) {
+	s := startREST(t, nil)
+	f := s.upload("owner", part{"file[]", "large.bin", "", strings.Repeat("x", 4<<20)})
+	http.DefaultClient.CloseIdleConnections()
+	before := runtime.NumGoroutine()
+	for i := range 60 {
+		ctx, leave := context.WithCancel(t.Context())
+		r, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+"/files/"+f.ID, nil)
+		r.Header.Set("Authorization", restCallers["owner"].Get("Authorization"))
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 {
+			_, _ = io.Copy(io.Discard, response.Body)
+		} else {
+			_, _ = io.CopyN(io.Discard, response.Body, 100)
+		}
+		leave()
+		response.Body.Close()
+	}
+	http.DefaultClient.CloseIdleConnections()
+	var after int
+	for range 100 {
+		if after = runtime.NumGoroutine(); after <= before+10 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines before, %d after", before, after)
 }
 
 func TestAStrangerIsRefusedBeforeTheBody(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 
 // startNginx puts nginx, which listens at own, before another address. It returns
 // the folder of its cache.
-func startNginx(t *testing.T, own, before string) string {
+func startNginx(t *testing.T, program, own, before string) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("testdata", "nginx.conf"))
 	if err != nil {
@@ -39,7 +39,7 @@ func startNginx(t *testing.T, own, before string) string {
 	if err := os.WriteFile(conf, fmt.Appendf(nil, string(page), dir, own, before), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("nginx", "-p", dir, "-c", conf)
+	cmd := exec.Command(program, "-p", dir, "-c", conf)
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	if err := cmd.Start(); err != nil {
@@ -88,7 +88,11 @@ func freeAddress(t *testing.T) string {
 }
 
 func TestNginxAsASharedCache(t *testing.T) {
-	if _, err := exec.LookPath("nginx"); err != nil {
+	nginx, err := exec.LookPath("nginx")
+	if err != nil { // Debian's place is not on everybody's path
+		nginx, err = exec.LookPath("/usr/sbin/nginx")
+	}
+	if err != nil {
 		t.Skip("nginx is not installed")
 	}
 	cache, folder := freeAddress(t), ""
@@ -105,7 +109,7 @@ func TestNginxAsASharedCache(t *testing.T) {
 			return nil
 		}
 	})
-	folder = startNginx(t, cache, strings.TrimPrefix(strings.TrimSuffix(s.URL, "/v1"), "http://"))
+	folder = startNginx(t, nginx, cache, strings.TrimPrefix(strings.TrimSuffix(s.URL, "/v1"), "http://"))
 	s.sql(`UPDATE "storage.buckets" SET cache_control = 'public, max-age=2' WHERE id = 'public'`)
 	f := s.upload("owner", part{"bucket-id", "", "", "public"}, part{"file[]", "photo.jpg", "", photo(t, 80, 60)})
 	private := s.upload("owner", part{"file[]", "a.txt", "", "private"})
