@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"hasura-storage/actions"
 	"hasura-storage/graphql"

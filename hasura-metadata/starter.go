@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"hasura-storage/graphql/localhasura"
 )

@@ -16,7 +16,7 @@ import (
 	"path"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	metadata "hasura-storage/hasura-metadata"
 )

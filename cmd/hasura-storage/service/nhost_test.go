@@ -20,7 +20,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"hasura-storage/cmd/hasura-storage/migrate/pgtest"
 	"hasura-storage/graphql/localhasura"
