@@ -9,6 +9,9 @@ import (
 )
 
 func TestAVIFsOfAllKindsShowTheirPicture(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	for _, name := range []string{"avif_irot1.avif", "avif_irot3_imir1.avif", "avif_10bit.avif", "avif_grid.avif"} {
 		res := transform(t, name, images.Spec{Format: images.PNG})
 		if d := difference(seen(t, res), upright(t)); d > 10 {
@@ -19,6 +22,9 @@ func TestAVIFsOfAllKindsShowTheirPicture(t *testing.T) {
 }
 
 func TestAnAVIFThatLiesAboutItsSizeIsRefused(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	src := sample(t, "avif_10bit.avif")
 	ispe := []byte("ispe\x00\x00\x00\x00")
 	at := bytes.Index(src, ispe) + len(ispe)

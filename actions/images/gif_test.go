@@ -21,6 +21,9 @@ func gifOf(tb testing.TB, b []byte) *gif.GIF {
 }
 
 func TestAnAnimationStaysOne(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	before := gifOf(t, sample(t, "animated.gif"))
 	res := transform(t, "animated.gif", images.Spec{Width: 50})
 	after := gifOf(t, res.Bytes)

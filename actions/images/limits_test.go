@@ -138,6 +138,9 @@ func TestABombCostsNothing(t *testing.T) {
 
 // TestCostIsNoLessThanWhatIsUsed compares the estimate with all that a transform allocates, freed in between or not.
 func TestCostIsNoLessThanWhatIsUsed(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	images.WarmUp()
 	for _, name := range kinds(t) {
 		src := sample(t, name)

@@ -74,10 +74,11 @@ func TestWorkThatCanNeverFitIsTooLarge(t *testing.T) {
 
 // TestManyPhotosAtOnceStayWithinTheBudget transforms more photos at once than the budget holds, and watches the heap.
 func TestManyPhotosAtOnceStayWithinTheBudget(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
+	name := "photo_12mp.jpg"
+	if testing.Short() || underRace {
+		name = "photo_03mp.jpg"
 	}
-	src := sample(t, "photo_12mp.jpg")
+	src := sample(t, name)
 	info, err := images.Probe(src)
 	if err != nil {
 		t.Fatal(err)

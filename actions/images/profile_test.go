@@ -48,6 +48,9 @@ func profileOf(t *testing.T, res images.Result) []byte {
 }
 
 func TestTheColourProfileIsCarriedAlong(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	want := profileOf(t, images.Result{Format: images.JPEG, Bytes: sample(t, "display_p3.jpg")})
 	if len(want) < 400 {
 		t.Fatalf("the sample's profile has %d bytes", len(want))

@@ -161,6 +161,9 @@ var cases = map[string]struct {
 }
 
 func TestOperationsAreThoseOfIndependentTools(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	m := upright(t)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -193,6 +196,9 @@ func TestOperationsAreThoseOfIndependentTools(t *testing.T) {
 }
 
 func TestAllOrientationsComeOutUpright(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	m := upright(t)
 	for name, c := range map[string]struct {
 		spec images.Spec
@@ -227,6 +233,9 @@ func TestAllOrientationsComeOutUpright(t *testing.T) {
 
 // kindsOfOnePicture all show what rgb.png shows, or a photo.
 func TestEveryKindShowsItsPicture(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	photo := pngOf(t, transform(t, "photo_03mp.jpg", images.Spec{Width: 200, Format: images.PNG}).Bytes)
 	marked := imaging.Resize(upright(t), 200, 110, imaging.Lanczos)
 	for name, limit := range map[string]float64{

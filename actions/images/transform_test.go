@@ -53,6 +53,9 @@ func keep(t testing.TB, name string, res images.Result) {
 }
 
 func TestEveryKindComesOutInEveryFormat(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	for _, name := range kinds(t) {
 		for _, f := range []images.Format{images.Same, images.JPEG, images.PNG, images.WebP, images.GIF, images.AVIF} {
 			if f == images.AVIF && name != "rgba.png" && name != "gray.jpg" {
@@ -90,6 +93,9 @@ func kinds(t testing.TB) []string {
 }
 
 func TestTheSameInputGivesTheSameBytes(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	for _, f := range []images.Format{images.JPEG, images.PNG, images.WebP, images.GIF} {
 		s := images.Spec{Width: 123, Height: 77, Gravity: images.Smart, Blur: 0.7, Format: f}
 		if !bytes.Equal(transform(t, "photo_3mp.jpg", s).Bytes, transform(t, "photo_3mp.jpg", s).Bytes) {
@@ -99,6 +105,9 @@ func TestTheSameInputGivesTheSameBytes(t *testing.T) {
 }
 
 func TestNothingOfTheMetadataIsLeft(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	for _, f := range []images.Format{images.JPEG, images.PNG, images.WebP, images.GIF, images.AVIF} {
 		res := transform(t, "orient_6.jpg", images.Spec{Width: 100, Format: f})
 		for _, mark := range []string{"Exif", "EXIF", "eXIf", "GPS", "http://ns.adobe.com"} {
@@ -139,6 +148,9 @@ func disc(t *testing.T) []byte {
 }
 
 func TestTransparentEdgesGetNoRim(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
 	for _, f := range []images.Format{images.PNG, images.WebP} {
 		for _, s := range []images.Spec{{Width: 61}, {Width: 61, Blur: 2}, {Width: 300, Enlarge: true}, {Width: 61, Rotate: 30}} {
 			s.Format = f

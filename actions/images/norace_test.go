@@ -1,0 +1,5 @@
+//go:build !race
+
+package images_test
+
+const underRace = false
