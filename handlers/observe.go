@@ -28,8 +28,15 @@ func (s *server) observe(next http.Handler) http.Handler {
 		h.Set("X-Request-Id", rec.id)
 		h["X-Content-Type-Options"] = nosniff
 		out := &writer{ResponseWriter: w, record: rec, deadline: http.NewResponseController(w)}
+		if r.Body != nil && r.Body != http.NoBody {
+			out.body = &body{ReadCloser: r.Body}
+			r.Body = out.body
+		}
 		defer func() { s.line(r, rec, time.Since(start)) }() // an aborted request has its line too
 		next.ServeHTTP(out, withRecord(r, rec))
+		if rec.status == 0 {
+			out.leave()
+		}
 	})
 }
 

@@ -2,6 +2,8 @@ package handlers
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
 	"time"
 
@@ -45,11 +47,24 @@ func note(r *http.Request, err error) *actions.Error {
 	return e
 }
 
+// body remembers whether a request's body has been read to its end.
+type body struct {
+	io.ReadCloser
+	ended bool
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.ended = b.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
 // writer counts what is sent, and gives each piece its own time to be taken: a
 // client may be slow for hours, but not stand still.
 type writer struct {
 	http.ResponseWriter
 	record   *record
+	body     *body // nil where the request has none
 	deadline *http.ResponseController
 	moved    time.Time
 }
@@ -57,6 +72,7 @@ type writer struct {
 func (w *writer) WriteHeader(status int) {
 	if w.record.status == 0 && status >= http.StatusOK {
 		w.record.status = status
+		w.leave()
 	}
 	w.move()
 	w.ResponseWriter.WriteHeader(status)
@@ -65,11 +81,20 @@ func (w *writer) WriteHeader(status int) {
 func (w *writer) Write(p []byte) (int, error) {
 	if w.record.status == 0 {
 		w.record.status = http.StatusOK
+		w.leave()
 	}
 	w.move()
 	n, err := w.ResponseWriter.Write(p)
 	w.record.bytes += int64(n)
 	return n, err
+}
+
+// leave ends the connection after an answer to a request whose body has not
+// been read: the server would wait for the rest of it before it answers at all.
+func (w *writer) leave() {
+	if w.body != nil && !w.body.ended {
+		w.Header().Set("Connection", "close")
+	}
 }
 
 // Unwrap lets http.ResponseController find what the server can do.
