@@ -185,8 +185,7 @@ func (r *restUploads) take(ctx context.Context, u *restUpload, part FormPart, li
 	u.name = part.FileName
 	b := body{Reader: part.Body, key: u.key(), name: part.FileName, declared: part.ContentType, limit: limit, length: r.form.Length()}
 	got, err := r.intake.receive(ctx, b, func(content []byte) images.Facts { return r.pictureFacts(ctx, content) })
-	var long *tooLongError
-	if errors.As(err, &long) {
+	if long, ok := errors.AsType[*tooLongError](err); ok {
 		u.err = tooBig(part.FileName, long.size, limit)
 		return nil
 	}
@@ -235,7 +234,7 @@ func judged(err error, name string) error {
 func (r *restUploads) switchTo(ctx context.Context, u *restUpload, mimeType string) (StoredFile, error) {
 	known := facts{
 		key: u.object.Key, etag: u.object.ETag, size: graphql.Bigint(u.object.Size),
-		mimeType: &mimeType, sha256: &u.received.sha256, placeholder: optional(u.facts.Blurhash),
+		mimeType: &mimeType, sha256: &u.sha256, placeholder: optional(u.facts.Blurhash),
 	}
 	if u.facts.Width > 0 {
 		known.width, known.height = &u.facts.Width, &u.facts.Height

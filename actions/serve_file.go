@@ -155,8 +155,7 @@ func (s *Storage) pictureContent(f *graphql.File, in GetFile) (Content, error) {
 
 // outOfRange words a refused spec as clients know it.
 func outOfRange(err error) error {
-	var field *images.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*images.FieldError](err); ok {
 		return Errorf(BadRequest, "image manipulation parameters out of range: %s", field)
 	}
 	return imageError(err)

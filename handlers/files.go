@@ -43,20 +43,18 @@ func (s *server) files(r chi.Router) {
 
 // getFile serves a file or a picture made of it.
 func (s *server) getFile(w http.ResponseWriter, r *http.Request) {
-	s.open(w, r, func(in actions.GetFile, _ url.Values) (actions.Content, error) {
-		return s.Files.GetFile(r.Context(), r.Header, in)
+	s.open(w, r, func(ctx context.Context, in actions.GetFile, _ url.Values) (actions.Content, error) {
+		return s.Files.GetFile(ctx, r.Header, in)
 	})
 }
 
 // getPresigned serves the same to whoever has a link.
 func (s *server) getPresigned(w http.ResponseWriter, r *http.Request) {
-	s.open(w, r, func(in actions.GetFile, query url.Values) (actions.Content, error) {
-		return s.Files.GetPresigned(r.Context(), in, query)
-	})
+	s.open(w, r, s.Files.GetPresigned)
 }
 
 // open reads what a GET or HEAD asks for, looks it up, and serves it.
-func (s *server) open(w http.ResponseWriter, r *http.Request, look func(actions.GetFile, url.Values) (actions.Content, error)) {
+func (s *server) open(w http.ResponseWriter, r *http.Request, look func(context.Context, actions.GetFile, url.Values) (actions.Content, error)) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		renderFile(w, r, actions.Errorf(actions.BadRequest, "the query of the address cannot be read"))
@@ -71,7 +69,7 @@ func (s *server) open(w http.ResponseWriter, r *http.Request, look func(actions.
 		name := query.Get("download")
 		in.Attachment = &name
 	}
-	s.openTwice(w, r, func() (actions.Content, error) { return look(in, query) })
+	s.openTwice(w, r, func() (actions.Content, error) { return look(r.Context(), in, query) })
 }
 
 // openTwice serves content, and looks it up once more if its bytes had gone

@@ -1,9 +1,9 @@
 package handlers_test
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,7 +146,7 @@ func TestConditionsAndRanges(t *testing.T) {
 		return restScenario{as: "owner", path: path, header: h, status: 412, code: "conflict", stores: nothing}
 	}
 	cut := func(h http.Header, body, contentRange string) restScenario {
-		return restScenario{as: "owner", path: path, header: h, status: 206, body: body, answers: map[string]string{"Content-Range": contentRange, "Content-Length": fmt.Sprint(len(body))}, stores: []string{"GET object"}}
+		return restScenario{as: "owner", path: path, header: h, status: 206, body: body, answers: map[string]string{"Content-Range": contentRange, "Content-Length": strconv.Itoa(len(body))}, stores: []string{"GET object"}}
 	}
 	whole := func(h http.Header) restScenario {
 		return restScenario{as: "owner", path: path, header: h, status: 200, body: "0123456789", answers: map[string]string{"Content-Range": "", "Accept-Ranges": "bytes"}}

@@ -54,7 +54,7 @@ func readImage(query url.Values) (*actions.Image, error) {
 		}
 	}
 	if !asked {
-		return nil, nil
+		return nil, nil //nolint:nilnil // it asks for the file itself
 	}
 	if image.Enlarge == nil && (image.Width != nil || image.Height != nil) {
 		enlarge := true

@@ -8,13 +8,14 @@ import (
 	"image/jpeg"
 	_ "image/png"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 // photo is a JPEG of the given size.
-func photo(t testing.TB, width, height int) string {
-	t.Helper()
+func photo(tb testing.TB, width, height int) string {
+	tb.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
 		for x := range width {
@@ -23,7 +24,7 @@ func photo(t testing.TB, width, height int) string {
 	}
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, m, nil); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.String()
 }
@@ -87,7 +88,7 @@ func TestPicturesHaveFactsOfTheirOwn(t *testing.T) {
 	if other.Header.Get("Etag") == etag {
 		t.Error("two pictures have one ETag")
 	}
-	length := fmt.Sprint(len(first.body))
+	length := strconv.Itoa(len(first.body))
 	modified := first.Header.Get("Last-Modified")
 	fresh := "/files/" + f.ID + "?w=63"
 	runREST(t, s, map[string]restScenario{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -19,9 +20,7 @@ import (
 func (s *restStack) put(as, id string, header http.Header, parts ...part) (answer, actions.StoredFile) {
 	s.t.Helper()
 	h, body := formOf(s.t, parts...)
-	for name, values := range header {
-		h[name] = values
-	}
+	maps.Copy(h, header)
 	a := s.send(as, http.MethodPut, "/files/"+id, h, body)
 	var f actions.StoredFile
 	_ = json.Unmarshal(a.body, &f)

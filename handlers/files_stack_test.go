@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -76,19 +77,19 @@ func (c *shifted) advance(d time.Duration) {
 
 // startREST brings up a fresh stack with the starter's permissions; change may
 // alter the service's options and the routes'.
-func startREST(t testing.TB, change func(*actions.Options, *handlers.Options)) *restStack {
-	t.Helper()
-	s := &restStack{t: t, now: &shifted{}}
+func startREST(tb testing.TB, change func(*actions.Options, *handlers.Options)) *restStack {
+	tb.Helper()
+	s := &restStack{t: tb, now: &shifted{}}
 	hasura := s.startHasura()
-	store := s3test.Start(t)
-	s.objects = s3test.Open(t, store)
+	store := s3test.Start(tb)
+	s.objects = s3test.Open(tb, store)
 	store.Endpoint = s.recordStore(store.Endpoint)
 	client, err := graphql.New(graphql.Options{Endpoint: hasura, AdminSecret: stackSecret, Transport: &hasuraRecorder{stack: s}})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	service := actions.Options{
-		Hasura: client, Store: s3test.Open(t, store), Log: zaptest.NewLogger(t, zaptest.Level(zap.WarnLevel)), RootFolder: "files",
+		Hasura: client, Store: s3test.Open(tb, store), Log: zaptest.NewLogger(tb, zaptest.Level(zap.WarnLevel)), RootFolder: "files",
 		PublicURL: "http://placeholder/v1", SigningKeys: [][]byte{[]byte("a key of at least thirty-two bytes")}, Now: s.now.Now,
 		FileCache: -1, // so that calls of the store tell what was read
 	}
@@ -99,7 +100,7 @@ func startREST(t testing.TB, change func(*actions.Options, *handlers.Options)) *
 		change(&service, &routes)
 	}
 	if s.service, err = actions.New(service); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	routes.Files = s.service
 	if service.Proxied {
@@ -108,7 +109,7 @@ func startREST(t testing.TB, change func(*actions.Options, *handlers.Options)) *
 	listener.Config.Handler = handlers.New(s.service, routes)
 	listener.Start()
 	s.URL = listener.URL + "/v1"
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		listener.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
@@ -252,11 +253,11 @@ type answer struct {
 }
 
 // json decodes the body into a map.
-func (a answer) json(t testing.TB) map[string]any {
-	t.Helper()
+func (a answer) json(tb testing.TB) map[string]any {
+	tb.Helper()
 	var v map[string]any
 	if err := json.Unmarshal(a.body, &v); err != nil {
-		t.Fatalf("%s is not JSON: %v", a.body, err)
+		tb.Fatalf("%s is not JSON: %v", a.body, err)
 	}
 	return v
 }
@@ -281,9 +282,7 @@ func (s *restStack) send(as, method, path string, header http.Header, body io.Re
 		s.t.Fatal(err)
 	}
 	for _, from := range []http.Header{restCallers[as], header} {
-		for name, values := range from {
-			r.Header[name] = values
-		}
+		maps.Copy(r.Header, from)
 	}
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -301,8 +300,8 @@ func (s *restStack) send(as, method, path string, header http.Header, body io.Re
 type part struct{ field, file, kind, value string }
 
 // formOf writes a form, and returns its Content-Type and body.
-func formOf(t testing.TB, parts ...part) (http.Header, io.Reader) {
-	t.Helper()
+func formOf(tb testing.TB, parts ...part) (http.Header, io.Reader) {
+	tb.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for _, p := range parts {
@@ -317,7 +316,7 @@ func formOf(t testing.TB, parts ...part) (http.Header, io.Reader) {
 		}
 		out, err := w.CreatePart(h)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		_, _ = io.WriteString(out, p.value)
 	}

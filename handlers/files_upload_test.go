@@ -13,6 +13,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -229,7 +230,7 @@ func many(n int) []part {
 func TestALargeFileGoesThroughInParts(t *testing.T) {
 	s := startREST(t, nil)
 	for _, size := range []int{64 << 10, 64<<10 + 1, 8 << 20, 8<<20 + 1, 20 << 20} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
+		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			content := make([]byte, size)
 			_, _ = rand.Read(content)
 			f := s.upload("owner", part{"file[]", "large.bin", "", string(content)})
@@ -386,7 +387,7 @@ func TestAnUploadOfADeadProcessIsSwept(t *testing.T) {
 	}
 	s.sql(`INSERT INTO "storage.files" (id, name) VALUES ('66666666-6666-4666-8666-666666666666', 'half.txt');
 		INSERT INTO "storage.uploads" (id, file_id, kind, version, object_key, size, part_size, session_key, next_check_at, expires_at, leased_until)
-		VALUES ('77777777-7777-4777-8777-777777777777', '66666666-6666-4666-8666-666666666666', 'rest', '0123456789abcdefghijklmnop', '` + key + `', 0, 8388608, 'k', now(), now(), '2999-01-01T00:00:00+00:00')`)
+		VALUES ('77777777-7777-4777-8777-777777777777', '66666666-6666-4666-8666-666666666666', 'rest', '0123456789abcdefghijklmnop', '` + key + `', 0, 8388608, 'k', now(), '2020-01-01T00:00:00+00:00', '2999-01-01T00:00:00+00:00')`)
 	if _, err := s.service.Sweep(t.Context()); err != nil || s.rows() != "1 files, 1 open uploads" {
 		t.Errorf("while its lease holds: %s, %v", s.rows(), err)
 	}

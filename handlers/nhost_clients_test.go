@@ -20,7 +20,7 @@ func TestTheClientsOfNhost(t *testing.T) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "nhost"))); err != nil {
 		t.Fatal(err)
 	}
-	run := func(name string, args ...string) string {
+	run := func(name string, args ...string) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Dir = dir
@@ -28,7 +28,6 @@ func TestTheClientsOfNhost(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
-		return string(out)
 	}
 	run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	s := startREST(t, nil)

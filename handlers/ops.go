@@ -104,6 +104,8 @@ func appendJSON(to []byte, v any) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(v) // strings and booleans always can be
+	if err := encoder.Encode(v); err != nil { // strings and booleans always can be
+		return append(to, "null"...)
+	}
 	return append(to, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }

@@ -37,12 +37,12 @@ const (
 // confirmed. A file that a cache does not know is confirmed.
 func New(o Options) (func(ctx context.Context, ids []string) error, error) {
 	if (o.FastlyService == "") != (o.FastlyKey == "") {
-		return nil, errors.New("Fastly needs both its service and its key")
+		return nil, errors.New("purging at Fastly needs both its service and its key")
 	}
 	p := purger{Options: o, client: &http.Client{Timeout: patience}}
 	p.FastlyURL = strings.TrimSuffix(cmp.Or(o.FastlyURL, "https://api.fastly.com"), "/")
 	if o.Webhook == "" && o.FastlyService == "" {
-		return nil, nil
+		return nil, nil //nolint:nilnil // there is nobody to tell
 	}
 	if u, err := url.Parse(strings.ReplaceAll(o.Webhook, "{id}", "id")); o.Webhook != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		return nil, errors.New("the webhook must be a URL that begins with http:// or https://")
@@ -73,7 +73,7 @@ func (p purger) fastly(ctx context.Context, ids []string) error {
 		ids = ids[len(some):]
 		header := http.Header{"Fastly-Key": {p.FastlyKey}, "Surrogate-Key": {strings.Join(some, " ")}}
 		if err := p.post(ctx, p.FastlyURL+"/service/"+url.PathEscape(p.FastlyService)+"/purge", header, nil); err != nil {
-			return fmt.Errorf("Fastly: %w", err)
+			return fmt.Errorf("at Fastly: %w", err)
 		}
 	}
 	return nil
@@ -81,7 +81,10 @@ func (p purger) fastly(ctx context.Context, ids []string) error {
 
 func (p purger) webhook(ctx context.Context, ids []string) error {
 	if !strings.Contains(p.Webhook, "{id}") {
-		body, _ := json.Marshal(map[string][]string{"ids": ids}) // strings always can be
+		body, err := json.Marshal(map[string][]string{"ids": ids})
+		if err != nil {
+			return fmt.Errorf("purge: %w", err)
+		}
 		return p.post(ctx, p.Webhook, http.Header{"Content-Type": {"application/json"}}, body)
 	}
 	for _, id := range ids {
@@ -101,8 +104,7 @@ func (p purger) post(ctx context.Context, to string, header http.Header, body []
 	r.Header = header
 	answer, err := p.client.Do(r)
 	if err != nil {
-		var failed *url.Error
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*url.Error](err); ok {
 			err = failed.Err
 		}
 		return fmt.Errorf("purge: %w", err)
