@@ -107,6 +107,11 @@ func (i Image) spec(f *graphql.File) (images.Spec, error) {
 		Quality: deref(i.Quality), Blur: deref(i.Blur), Sharpen: deref(i.Sharpen), Rotate: deref(i.Rotate),
 		Flip: images.Flip(strings.ToLower(i.Flip)), Grayscale: deref(i.Grayscale), Padding: deref(i.Padding),
 	}
+	for name, given := range map[string]*int{"width": i.Width, "height": i.Height, "quality": i.Quality} {
+		if given != nil && *given == 0 {
+			return spec, Errorf(BadRequest, "image: %s must be at least 1", name)
+		}
+	}
 	if i.Format != formatAuto && i.Format != formatSame {
 		spec.Format = images.Format(strings.ToLower(i.Format))
 	}
