@@ -192,14 +192,26 @@ func (s *server) transfer(w io.Writer, body io.Reader, length int64, cancel func
 }
 
 // inPieces writes so that a slow client gets its time for each piece, and not
-// once for all.
+// once for all. Pieces grow while they are taken at once: large writes cost less
+// than many small ones.
 type inPieces struct{ io.Writer }
 
+const (
+	firstPiece = 256 << 10
+	largePiece = 1 << 20
+	atOnce     = 250 * time.Millisecond
+)
+
 func (w inPieces) Write(p []byte) (n int, err error) {
-	for err == nil && n < len(p) {
-		var done int
-		done, err = w.Writer.Write(p[n:min(n+pieceSize, len(p))])
+	for size := firstPiece; err == nil && n < len(p); {
+		begun, done := time.Now(), 0
+		done, err = w.Writer.Write(p[n:min(n+size, len(p))])
 		n += done
+		if time.Since(begun) < atOnce {
+			size = min(2*size, largePiece)
+		} else {
+			size = firstPiece
+		}
 	}
 	return n, err
 }

@@ -66,7 +66,7 @@ type writer struct {
 	record   *record
 	body     *body // nil where the request has none
 	deadline *http.ResponseController
-	moved    time.Time
+	due      time.Time // the deadline that is set
 }
 
 func (w *writer) WriteHeader(status int) {
@@ -74,7 +74,7 @@ func (w *writer) WriteHeader(status int) {
 		w.record.status = status
 		w.leave()
 	}
-	w.move()
+	w.move(0)
 	w.ResponseWriter.WriteHeader(status)
 }
 
@@ -83,7 +83,7 @@ func (w *writer) Write(p []byte) (int, error) {
 		w.record.status = http.StatusOK
 		w.leave()
 	}
-	w.move()
+	w.move(len(p))
 	n, err := w.ResponseWriter.Write(p)
 	w.record.bytes += int64(n)
 	return n, err
@@ -100,13 +100,17 @@ func (w *writer) leave() {
 // Unwrap lets http.ResponseController find what the server can do.
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// move shifts the deadline, not for every piece. The server itself clears it
-// after the answer.
-func (w *writer) move() {
-	now := time.Now()
-	if now.Sub(w.moved) < w.record.stall/16 {
+// leastRate is what a client must take, in bytes for each time that it may stand still.
+const leastRate = 256 << 10
+
+// move shifts the deadline for a write of size bytes, not for every piece. The
+// server itself clears it after the answer.
+func (w *writer) move(size int) {
+	stall := w.record.stall
+	due := time.Now().Add(stall + stall*time.Duration(size)/leastRate)
+	if due.Sub(w.due) < stall/16 {
 		return
 	}
-	w.moved = now
-	_ = w.deadline.SetWriteDeadline(now.Add(w.record.stall)) // tests' writers have none
+	w.due = due
+	_ = w.deadline.SetWriteDeadline(due) // tests' writers have none
 }
