@@ -45,7 +45,8 @@ type stack struct {
 	bucket  s3.Options // of the real store
 }
 
-// clock is the time of the service and of the local Hasura.
+// clock is the time of the service and of the local Hasura, in the precision
+// that a database keeps.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -69,7 +70,7 @@ func start(t testing.TB) *stack { return startWith(t, s3.Options{}, nil) }
 // startWith does so with options of the store, and with project, unless nil, for metadata.
 func startWith(t testing.TB, store s3.Options, project fs.FS) *stack {
 	t.Helper()
-	s := &stack{t: t, clock: &clock{now: time.Now()}}
+	s := &stack{t: t, clock: &clock{now: time.Now().Truncate(time.Microsecond)}}
 	s.admin = s.startHasura(project)
 	s.hasura = faults.New(t, s.admin)
 
