@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -100,6 +101,9 @@ func check(t *testing.T, store *s3.Store, diaries []diary) {
 	t.Helper()
 	for i, d := range diaries {
 		body, object, err := store.Get(t.Context(), fmt.Sprint("key", i), s3.GetOptions{})
+		if errors.Is(err, s3.ErrNotFound) && d.acknowledged == "" {
+			continue // a slow machine was killed before the first answer
+		}
 		if err != nil {
 			t.Fatalf("key%d: %v", i, err)
 		}

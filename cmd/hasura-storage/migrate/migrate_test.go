@@ -180,13 +180,16 @@ func TestItWaitsForTablesInUse(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "begin; select from storage.files"); err != nil {
 		t.Fatal(err)
 	}
+	committed := make(chan struct{})
 	go func() {
+		defer close(committed)
 		time.Sleep(500 * time.Millisecond)
 		_, _ = conn.Exec(context.Background(), "commit")
 	}()
 	if n, err := up(t, source); err != nil || n != 2 {
 		t.Errorf("applied %d, %v", n, err)
 	}
+	<-committed // a connection serves one goroutine at a time
 }
 
 func TestPatienceEnds(t *testing.T) {
