@@ -162,11 +162,12 @@ func (s *Storage) cleanSoon(u upload) {
 // settle cleans a closed upload. Its record stays until nothing that one of its
 // URLs began can still arrive; the last look removes the record too.
 func (s *Storage) settle(ctx context.Context, u upload) error {
+	began := s.now() // a look that began too early may have missed what came during it
 	if err := s.clean(ctx, u); err != nil {
 		return err
 	}
 	last := u.Expires_at.Add(lastLook)
-	if s.now().Before(last) {
+	if began.Before(last) {
 		_, err := graphql.SettleUpload(ctx, s.hasura.Admin(), u.Id, last)
 		return hasuraError(err)
 	}
