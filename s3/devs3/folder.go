@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"syscall"
+	"time"
 
 	"github.com/pkg/xattr"
 )
@@ -39,6 +40,17 @@ func prepare(dir string) (release func(), err error) {
 	return release, nil
 }
 
+// flock waits a moment for a server that was killed and is not quite gone.
+func flock(file *os.File) (err error) {
+	for range 20 {
+		if err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
+}
+
 // lock keeps a second server away from the folder. The kernel drops it with
 // the process, however that ends.
 func lock(dir string) (func(), error) {
@@ -46,7 +58,7 @@ func lock(dir string) (func(), error) {
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := flock(file); err != nil {
 		file.Close()
 		return nil, fmt.Errorf("data folder %s is in use by another devs3", dir)
 	}
