@@ -74,7 +74,14 @@ bench: ## the service beside floors; DURATION, CASES, PROFILE=article and TARGET
 	go build -tags $(TAGS) -o bin/bench ./cmd/bench
 	exec bin/bench
 
+torture: ## random programs of clients, faults, kills and clock jumps; STEPS=100000, SEED=n repeats one
+	TORTURE_STEPS=$(or $(STEPS),100000) TORTURE_SEED=$(or $(SEED),0) \
+	  go test -tags $(TAGS) -count 1 -timeout 24h -run '^TestTorture$$' -v ./actions | grep -vE '^ *(=== RUN|--- PASS).*seed='
+
+second-store: ## the contract of the store on SeaweedFS, which shares no code with ours; the first build takes 8 minutes
+	s3/second-server.sh
+
 microbench: ## the benchmarks of all packages
 	go test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
 
-.PHONY: help run test test-all race lint generate generated build bench bench-images microbench
+.PHONY: torture second-store help run test test-all race lint generate generated build bench bench-images microbench
