@@ -16,7 +16,7 @@ func TestLinksInDocuments(t *testing.T) {
 		t.Skipf("this is no checkout of git: %v", err)
 	}
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	for _, name := range strings.Fields(string(out)) {
+	for name := range strings.FieldsSeq(string(out)) {
 		path := filepath.Join("../..", name)
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -42,7 +42,7 @@ func (s *stack) startHasura(ctx context.Context) error {
 	if err := server.Exec(ctx, publicBucket); err != nil {
 		return err
 	}
-	return s.listen("DEV_HASURA_ADDR", withPage(server.Handler(), s.env.get("HASURA_GRAPHQL_JWT_SECRET")))
+	return s.listen(ctx, "DEV_HASURA_ADDR", withPage(server.Handler(), s.env.get("HASURA_GRAPHQL_JWT_SECRET")))
 }
 
 // publicBucket is what the starter's seed makes in Postgres: the bucket that
@@ -50,8 +50,8 @@ func (s *stack) startHasura(ctx context.Context) error {
 const publicBucket = `insert into "storage.buckets" (id) values ('public') on conflict do nothing`
 
 // listen serves handler on the address that the variable name holds.
-func (s *stack) listen(name string, handler http.Handler) error {
-	web, err := serve(s.env.get(name), handler)
+func (s *stack) listen(ctx context.Context, name string, handler http.Handler) error {
+	web, err := serve(ctx, s.env.get(name), handler)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -70,8 +70,8 @@ type web struct {
 	ended  chan error
 }
 
-func serve(addr string, handler http.Handler) (*web, error) {
-	listener, err := net.Listen("tcp", addr)
+func serve(ctx context.Context, addr string, handler http.Handler) (*web, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func readSchema(name string) (string, error) {
 }
 
 func serveUntil(ctx context.Context, addr string, handler http.Handler, out io.Writer) error {
-	web, err := serve(addr, handler)
+	web, err := serve(ctx, addr, handler)
 	if err != nil {
 		return fmt.Errorf("-addr: %w", err)
 	}

@@ -79,11 +79,12 @@ func (b block) missing(output string) string {
 func runStory(t *testing.T, dir string, story []block, addresses *strings.Replacer) []string {
 	t.Helper()
 	const end = "--- end of block ---"
-	script := "set -euo pipefail\n"
+	var script strings.Builder
+	script.WriteString("set -euo pipefail\n")
 	for _, b := range story {
-		script += b.script + fmt.Sprintf("\necho; echo '%s'\n", end)
+		fmt.Fprintf(&script, "%s\necho; echo '%s'\n", b.script, end)
 	}
-	shell := exec.CommandContext(t.Context(), "bash", "-c", addresses.Replace(script))
+	shell := exec.CommandContext(t.Context(), "bash", "-c", addresses.Replace(script.String()))
 	shell.Dir = dir
 	out, err := shell.CombinedOutput()
 	if err != nil {

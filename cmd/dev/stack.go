@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"slices"
 
 	"go.uber.org/zap"
 
@@ -57,15 +58,15 @@ func runStack(ctx context.Context, getenv func(string) string, out io.Writer) er
 }
 
 func (s *stack) close() {
-	for i := len(s.stop) - 1; i >= 0; i-- {
-		s.stop[i]()
+	for _, stop := range slices.Backward(s.stop) {
+		stop()
 	}
 }
 
 func (s *stack) onStop(f func()) { s.stop = append(s.stop, f) }
 
 // prepare finds out what cannot work before anything is started.
-func (s *stack) prepare(context.Context) error {
+func (s *stack) prepare(ctx context.Context) error {
 	release, err := lockFolder(s.env.get("DEV_DATA"))
 	if err != nil {
 		return fmt.Errorf("DEV_DATA=%s: %w", s.env.get("DEV_DATA"), err)
@@ -79,7 +80,7 @@ func (s *stack) prepare(context.Context) error {
 		names = append(names, "DEV_S3_ADDR")
 	}
 	for _, name := range names {
-		if err := s.probe(name); err != nil {
+		if err := s.probe(ctx, name); err != nil {
 			return err
 		}
 	}
@@ -87,8 +88,8 @@ func (s *stack) prepare(context.Context) error {
 }
 
 // probe tries the address that the variable name holds.
-func (s *stack) probe(name string) error {
-	listener, err := net.Listen("tcp", s.env.get(name))
+func (s *stack) probe(ctx context.Context, name string) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.env.get(name))
 	if err != nil {
 		return fmt.Errorf("%s: %w: set %s to another address, or stop what listens there", name, err, name)
 	}

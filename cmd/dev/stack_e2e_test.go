@@ -39,6 +39,7 @@ func TestStack(t *testing.T) {
 }
 
 func firstMutation(t *testing.T, c *child) {
+	t.Helper()
 	command := regexp.MustCompile(`(?s)\ncurl .*?\n\n`).FindString(c.output.String())
 	out, err := exec.CommandContext(t.Context(), "bash", "-c", command).Output()
 	if err != nil || !strings.Contains(string(out), `"uploadId":"`) {
@@ -47,6 +48,7 @@ func firstMutation(t *testing.T, c *child) {
 }
 
 func ownerOnly(t *testing.T, c *child) {
+	t.Helper()
 	file := c.upload(t, user(t, alice), vars{"name": "a.txt", "type": "text/plain"}, []byte("hello"))
 	status, text := get(t, c.link(t, user(t, alice), file.FileID, nil))
 	if status != http.StatusOK || string(text) != "hello" {
@@ -60,6 +62,7 @@ func ownerOnly(t *testing.T, c *child) {
 }
 
 func urlIsSpent(t *testing.T, c *child) {
+	t.Helper()
 	who := user(t, alice)
 	file := c.upload(t, who, vars{"name": "a.txt", "type": "text/plain"}, []byte("first"))
 	put(t, file.URL, []byte("later")) // the store may take it, the file must not
@@ -69,6 +72,7 @@ func urlIsSpent(t *testing.T, c *child) {
 }
 
 func otherLength(t *testing.T, c *child) {
+	t.Helper()
 	who := user(t, alice)
 	file := c.create(t, who, vars{"name": "a.txt", "type": "text/plain", "size": 5})
 	if status := put(t, file.URL, []byte("longer than that")); status < 400 {
@@ -80,6 +84,7 @@ func otherLength(t *testing.T, c *child) {
 }
 
 func uprightVariant(t *testing.T, c *child) {
+	t.Helper()
 	who := user(t, alice)
 	photo, err := os.ReadFile("../../actions/images/testdata/orient_6.jpg")
 	if err != nil {
@@ -100,6 +105,7 @@ func uprightVariant(t *testing.T, c *child) {
 }
 
 func givenUp(t *testing.T, c *child) {
+	t.Helper()
 	who := user(t, alice)
 	file := c.create(t, who, vars{"name": "a.txt", "type": "text/plain", "size": 5})
 	put(t, file.URL, []byte("hello"))
@@ -115,6 +121,7 @@ func givenUp(t *testing.T, c *child) {
 // guarded asks for what the starter's permissions leave out. Where permissions
 // allow the column, the guard in the database refuses: hasura-metadata tests it.
 func guarded(t *testing.T, c *child) {
+	t.Helper()
 	a := c.ask(t, user(t, alice), `mutation { insertFile(object: {name: "x", isUploaded: true}) { id } }`, nil)
 	if a.code() == "" {
 		t.Error("insertFile(isUploaded: true) was accepted")
@@ -122,6 +129,7 @@ func guarded(t *testing.T, c *child) {
 }
 
 func webhookSecret(t *testing.T, c *child) {
+	t.Helper()
 	for _, path := range []string{"/actions/storageDownload", "/events/file-deleted", "/cron/sweep"} {
 		request, _ := http.NewRequest(http.MethodPost, "http://"+c.service+path, strings.NewReader("{}"))
 		request.Header.Set("x-hasura-storage-secret", "wrong")
@@ -132,6 +140,7 @@ func webhookSecret(t *testing.T, c *child) {
 }
 
 func publicReads(t *testing.T, c *child) {
+	t.Helper()
 	who := user(t, alice)
 	open := c.upload(t, who, vars{"name": "a.txt", "type": "text/plain", "bucket": "public"}, []byte("for all"))
 	if _, text := get(t, c.link(t, person{}, open.FileID, nil)); string(text) != "for all" {
@@ -140,6 +149,7 @@ func publicReads(t *testing.T, c *child) {
 }
 
 func pageAndHasura(t *testing.T, c *child) {
+	t.Helper()
 	if status, text := get(t, "http://"+c.hasura+"/"); status != http.StatusOK || !bytes.Contains(text, []byte("<title>")) {
 		t.Errorf("the page answered %d %.100s", status, text)
 	}

@@ -30,9 +30,9 @@ type child struct {
 
 // startStack starts the stack with its data in dir, on free ports, and waits until it is ready.
 // It is stopped when the test ends, and must stop without an error.
-func startStack(t *testing.T, dir string, env ...string) *child {
+func startStack(t *testing.T, dir string) *child {
 	t.Helper()
-	c := launch(t, dir, env...)
+	c := launch(t, dir)
 	select {
 	case <-c.output.ready:
 		t.Cleanup(func() { c.stop(t) })
