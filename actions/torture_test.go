@@ -104,6 +104,7 @@ type modelTicket struct {
 	content []byte
 	until   time.Time // the URL is signed; the store has the real clock, not the program's
 	sent    bool
+	earlier bool // may have been completed without the client hearing, before others were
 	ended   bool // completed or aborted, as far as the client was told
 }
 
@@ -320,8 +321,12 @@ func (p *program) noteEnd(t *modelTicket, err error) {
 	p.note("  complete %s: %v", t.FileID, err)
 	switch code(err) {
 	case "":
+		former := t.file.told
 		t.ended = true
 		t.file.told, t.file.possible = t.content, nil
+		if t.earlier && former != nil { // then what was told since came after it
+			t.file.possible = append(t.file.possible, former)
+		}
 		for _, other := range p.tickets {
 			if other != t && other.file == t.file && other.sent && !other.ended {
 				t.file.possible = append(t.file.possible, other.content)
@@ -329,6 +334,8 @@ func (p *program) noteEnd(t *modelTicket, err error) {
 		}
 	case actions.UploadNotFound, actions.FileNotFound, actions.Conflict:
 		t.ended = true
+	default:
+		t.earlier = true
 	}
 }
 
@@ -446,6 +453,9 @@ func (p *program) doEvent() {
 func (p *program) doSweep() {
 	_, err := p.any().Sweep(p.t.Context())
 	p.note("  sweep: %v", err)
+	for _, t := range p.tickets {
+		t.earlier = t.earlier || t.sent
+	}
 }
 
 func (p *program) doWait() {
