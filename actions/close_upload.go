@@ -171,6 +171,12 @@ func (s *Storage) settle(ctx context.Context, u upload) error {
 		_, err := graphql.SettleUpload(ctx, s.hasura.Admin(), u.Id, last)
 		return hasuraError(err)
 	}
+	if u.Kind != kindReplace { // an insert that arrived late may have brought a deleted row back
+		if err := s.deleteUnfinished(ctx, u); err != nil {
+			return err
+		}
+	}
+	// Admin: uploads are the service's own.
 	_, err := graphql.ForgetUpload(ctx, s.hasura.Admin(), u.Id)
 	return hasuraError(err)
 }
