@@ -324,7 +324,7 @@ func (p *program) noteEnd(t *modelTicket, err error) {
 		former := t.file.told
 		t.ended = true
 		t.file.told, t.file.possible = t.content, nil
-		t.file.gone = false // an insert that arrived late brought the row back before this
+		t.file.gone = false             // an insert that arrived late brought the row back before this
 		if t.earlier && former != nil { // then what was told since came after it
 			t.file.possible = append(t.file.possible, former)
 		}
