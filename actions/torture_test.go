@@ -31,7 +31,7 @@ import (
 const programLength = 40 // steps
 
 func TestTorture(t *testing.T) {
-	steps, seed := setting(t, "TORTURE_STEPS", 800), uint64(setting(t, "TORTURE_SEED", 0))
+	steps, seed := setting(t, "TORTURE_STEPS", 400), uint64(setting(t, "TORTURE_SEED", 0))
 	count := faultCount{}
 	done := 0
 	for ; done < steps; done += programLength {
