@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -12,7 +11,7 @@ import (
 )
 
 // commit is the switch: in one transaction the upload is closed for a nonce of
-// ours and the file's row names the object. Both counts tell what happened.
+// ours and the file's row names the object. The counts of its steps tell what happened.
 func (s *Storage) commit(ctx context.Context, u upload, f facts) error {
 	nonce, now := newID(), s.now()
 	// Admin: a role needs no update permission to upload; what it may was judged
@@ -171,7 +170,7 @@ func (s *Storage) settle(ctx context.Context, u upload) error {
 		_, err := graphql.SettleUpload(ctx, s.hasura.Admin(), u.Id, last)
 		return hasuraError(err)
 	}
-	if u.Kind != kindReplace { // an insert that arrived late may have brought a deleted row back
+	if u.Kind != kindReplace && u.State == stateCommitted { // an insert that arrived late may have brought a deleted row back
 		if err := s.deleteUnfinished(ctx, u); err != nil {
 			return err
 		}
@@ -190,7 +189,11 @@ func (s *Storage) clean(ctx context.Context, u upload) error {
 		}
 	}
 	if u.isMultipart() || u.Kind == kindCopy { // a large copy is made in parts
-		for _, key := range []string{u.key(), cmp.Or(deref(u.Staging_key), u.key())} {
+		keys := []string{u.key()}
+		if u.Staging_key != nil {
+			keys = append(keys, *u.Staging_key)
+		}
+		for _, key := range keys {
 			if err := s.store.AbortMultiparts(ctx, key); err != nil {
 				return storeError(err)
 			}
