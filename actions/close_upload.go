@@ -159,16 +159,25 @@ func (s *Storage) cleanSoon(u upload) {
 }
 
 // settle cleans a closed upload. Its record stays until nothing that one of its
-// URLs began can still arrive; the last look removes the record too.
+// URLs began can still arrive, and long enough to answer whoever completes it again.
 func (s *Storage) settle(ctx context.Context, u upload) error {
-	began := s.now() // a look that began too early may have missed what came during it
 	if err := s.clean(ctx, u); err != nil {
 		return err
 	}
-	last := u.Expires_at.Add(lastLook)
-	if began.Before(last) {
-		_, err := graphql.SettleUpload(ctx, s.hasura.Admin(), u.Id, last)
-		return hasuraError(err)
+	last := u.Expires_at
+	if now := s.now(); now.After(last) {
+		last = now
+	}
+	// Admin: uploads are the service's own.
+	_, err := graphql.SettleUpload(ctx, s.hasura.Admin(), u.Id, last.Add(lastLook))
+	return hasuraError(err)
+}
+
+// forget is the last look at a closed upload: it is cleaned once more and its
+// record goes.
+func (s *Storage) forget(ctx context.Context, u upload) error {
+	if err := s.clean(ctx, u); err != nil {
+		return err
 	}
 	if u.Kind != kindReplace && u.State == stateCommitted { // an insert that arrived late may have brought a deleted row back
 		if err := s.deleteUnfinished(ctx, u); err != nil {

@@ -101,6 +101,27 @@ func TestAnExpiredUploadWhoseBytesArrivedIsKept(t *testing.T) {
 	s.holds()
 }
 
+func TestACompletionLongAfterExpiryIsAnsweredAgain(t *testing.T) {
+	s := start(t)
+	owner := user()
+	ticket := arrived(s, owner)
+	s.clock.Advance(25 * time.Hour)
+	other := s.instance()
+	for range 2 {
+		file, err := other.CompleteUpload(t.Context(), owner, actions.CompleteUpload{UploadID: ticket.UploadID})
+		if err != nil || file.ID != ticket.FileID {
+			t.Fatalf("complete: %+v, %v", file, err)
+		}
+		if err := other.Close(t.Context()); err != nil { // the cleaning that the commit began has ended
+			t.Fatal(err)
+		}
+	}
+	if s.sweep(2 * time.Hour); s.uploadRow(ticket.UploadID) != nil {
+		t.Error("the upload's row is still there")
+	}
+	s.holds()
+}
+
 func TestAnExpiredUploadWithoutBytesIsGone(t *testing.T) {
 	s := start(t)
 	ticket := s.create(user(), actions.CreateUpload{Name: "a", Size: 5})

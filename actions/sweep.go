@@ -149,9 +149,13 @@ func (d *Swept) add(one Swept) {
 // sweepUpload finishes one upload: a closed one is cleaned, an open one is
 // completed if its bytes have arrived, and closed once it has expired.
 func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error {
-	if !u.isOpen() {
-		err := s.settle(ctx, u)
-		if err == nil && !s.now().Before(u.Expires_at.Add(lastLook)) {
+	switch {
+	case u.isOpen():
+	case s.now().Before(u.Expires_at.Add(lastLook)): // its closer died
+		return s.settle(ctx, u)
+	default:
+		err := s.forget(ctx, u)
+		if err == nil {
 			done.Forgotten++
 		}
 		return err
