@@ -52,6 +52,7 @@ type config struct {
 
 	publicURL string // without a final slash
 	bind      string
+	bindPprof string // "" is none
 	prefix    string // "" or "/v1"
 	cors      handlers.CORS
 

@@ -84,6 +84,7 @@ func TestComplaints(t *testing.T) {
 		"half a key":                   {with("S3_ACCESS_KEY", "ak"), "S3_SECRET_KEY is required with S3_ACCESS_KEY"},
 		"the other half":               {with("S3_SECRET_KEY", "sk"), "S3_ACCESS_KEY is required with S3_SECRET_KEY"},
 		"a port that is none":          {with("BIND", "8000"), "BIND must be host:port"},
+		"profiles at no port":          {with("BIND_PPROF", "6060"), "BIND_PPROF must be host:port"},
 		"a port that does not exist":   {with("BIND", ":99999"), "BIND must be host:port"},
 		"a link for a month":           {with("MAX_DOWNLOAD_EXPIRATION", "2592000"), "MAX_DOWNLOAD_EXPIRATION must be a number of seconds from 1 to 604800"},
 		"a size without sense":         {with("IMAGE_MEMORY", "much"), "IMAGE_MEMORY must be a number of bytes such as 512MiB"},
@@ -117,13 +118,14 @@ func TestComplaintsComeAllAtOnce(t *testing.T) {
 }
 
 func TestWhatIsNotObeyedIsSaid(t *testing.T) {
-	c, err := load(with("BIND_PPROF", ":6060", "IMAGE_TRANSFORMER_WORKERS", "0", "CLAMAV_SERVER", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	warned := strings.Join(c.warnings, "\n")
-	if !strings.Contains(warned, "BIND_PPROF is not obeyed") || strings.Contains(warned, "IMAGE_TRANSFORMER_WORKERS") {
-		t.Errorf("warnings are %s", warned)
+	for value, want := range map[string]bool{"4": true, "0": false, "false": false, "": false} {
+		c, err := load(with("IMAGE_TRANSFORMER_WORKERS", value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if warned := strings.Join(c.warnings, "\n"); strings.Contains(warned, "IMAGE_TRANSFORMER_WORKERS is not obeyed") != want {
+			t.Errorf("IMAGE_TRANSFORMER_WORKERS=%s: warnings are %s", value, warned)
+		}
 	}
 }
 

@@ -52,6 +52,11 @@ func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr
 	if err := c.prepare(ctx, log); err != nil || ctx.Err() != nil {
 		return err
 	}
+	stopProfiles, err := c.profiles(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer stopProfiles()
 	service := newSwept(storage, time.Now()).every(c.sweepCheck, c.sweepPatience)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.bind)
 	if err != nil {

@@ -44,7 +44,8 @@ var settings = []setting{
 	{"SIGNING_KEYS", "", "keys that sign links to pictures, 32 bytes or more each, separated by commas: the first signs, all verify; without one, links end with the process", signingKeys},
 	{"MAX_DOWNLOAD_EXPIRATION", "3600", "longest life, in seconds, of a link for others than the admin, where its bucket's `download_expiration` is not longer", seconds},
 	{"PUBLIC_URL", "http://localhost:8000", "this service's address as browsers reach it", address(func(c *config) *string { return &c.publicURL })},
-	{"BIND", ":8000", "where to listen, as host:port", bind},
+	{"BIND", ":8000", "where to listen, as host:port", bind(func(c *config) *string { return &c.bind })},
+	{"BIND_PPROF", "", "where to offer Go's profiles below `/debug/pprof/`, as host:port, to whoever can connect; without it nowhere", bind(func(c *config) *string { return &c.bindPprof })},
 	{"API_ROOT_PREFIX", "/v1", "begins the paths of the REST interface", prefix},
 	{"CORS_ALLOW_ORIGINS", "*", "web pages that may read answers, separated by commas; `*` is every one", origins},
 	{"CORS_ALLOW_CREDENTIALS", "false", "these pages may send cookies along", boolean(func(c *config) *bool { return &c.cors.Credentials })},
@@ -68,7 +69,6 @@ var elsewhere = []struct {
 	name, advice string
 	grave        bool // going on would break a promise, so there is no start
 }{
-	{"BIND_PPROF", "there is no such listener", false},
 	{"IMAGE_TRANSFORMER_WORKERS", "transforms are bounded by IMAGE_MEMORY", false},
 }
 

@@ -160,16 +160,18 @@ func prefix(c *config, value string) error {
 	return nil
 }
 
-func bind(c *config, value string) error {
-	_, port, err := net.SplitHostPort(value)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
+func bind(field func(*config) *string) reader {
+	return func(c *config, value string) error {
+		_, port, err := net.SplitHostPort(value)
+		if err == nil {
+			_, err = strconv.ParseUint(port, 10, 16)
+		}
+		if err != nil {
+			return fmt.Errorf("must be host:port such as :8000 or 127.0.0.1:8000, not %q", value)
+		}
+		*field(c) = value
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("must be host:port such as :8000 or 127.0.0.1:8000, not %q", value)
-	}
-	c.bind = value
-	return nil
 }
 
 func origins(c *config, value string) error {
