@@ -24,6 +24,9 @@ func (s *Storage) Download(ctx context.Context, as Session, in GetDownload) (Dow
 	if err := in.validate(); err != nil {
 		return Download{}, err
 	}
+	if err := s.mayChoose(as.Role(), in.Image); err != nil {
+		return Download{}, err
+	}
 	f, err := s.visibleFile(ctx, as, id)
 	if err != nil {
 		return Download{}, err

@@ -21,6 +21,9 @@ func (s *Storage) Downloads(ctx context.Context, as Session, in GetDownloads) ([
 	if err := single.validate(); err != nil {
 		return nil, err
 	}
+	if err := s.mayChoose(as.Role(), in.Image); err != nil {
+		return nil, err
+	}
 	ids, err := s.chosen(ctx, caller, in)
 	if err != nil || len(ids) == 0 {
 		return []Download{}, err

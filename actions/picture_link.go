@@ -92,6 +92,22 @@ func (i Image) withPreset(b *graphql.Bucket) (Image, error) {
 	return preset, nil
 }
 
+// mayChoose refuses, where only presets are allowed, what could be asked for in
+// ever new ways: anything but a preset as its bucket has it. The admin may sign
+// links to whatever he likes; a query by REST is signed by nobody, so there no
+// role is given.
+func (s *Storage) mayChoose(role string, i *Image) error {
+	switch {
+	case !s.presetsOnly || i == nil || role == "admin":
+		return nil
+	case i.Preset == nil:
+		return Errorf(BadRequest, "pictures are made by presets alone: IMAGE_PRESETS_ONLY is set")
+	case i.Widths != nil:
+		return Errorf(BadRequest, "image.widths must stand in the preset: IMAGE_PRESETS_ONLY is set")
+	}
+	return nil
+}
+
 func (i Image) isZero() bool {
 	empty, _ := json.Marshal(Image{})
 	this, _ := json.Marshal(i)

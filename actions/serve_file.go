@@ -126,6 +126,9 @@ func (i Image) leavesAsIs() bool {
 // pictureContent describes what an image makes of a file. Its ETag is known
 // before: it names version and spec.
 func (s *Storage) pictureContent(f *graphql.File, in GetFile) (Content, error) {
+	if err := s.mayChoose("", in.Image); err != nil {
+		return Content{}, err
+	}
 	source := images.Format(strings.TrimPrefix(essenceOf(deref(f.MimeType)), "image/"))
 	if !source.Readable() {
 		return Content{}, Errorf(NotAnImage, "image manipulation features are not supported for '%s'", deref(f.MimeType))

@@ -39,6 +39,7 @@ type Options struct {
 	ImageLimits           images.Limits    // default images.DefaultLimits()
 	ImageMemory           int64            // bytes that transforms may use together, default 256 MiB
 	ImageQueue            int              // transforms that may wait for that memory, default 256
+	PresetsOnly           bool             // pictures are made by presets and signed links alone
 	VariantCache          int64            // bytes of finished variants kept in memory, default 64 MiB
 	FileCache             int64            // bytes of small files kept in memory, default 32 MiB; below 0 none
 	UploadMemory          int64            // bytes that uploads by REST may hold together, default 256 MiB
@@ -73,6 +74,7 @@ type Storage struct {
 	cacheAuthorized bool
 	cdnCacheControl string
 	proxied         bool
+	presetsOnly     bool
 	purge           func(ctx context.Context, ids []string) error
 
 	completionWait time.Duration
@@ -114,6 +116,7 @@ func New(o Options) (*Storage, error) {
 		purge:           o.Purge,
 
 		proxied:          o.Proxied,
+		presetsOnly:      o.PresetsOnly,
 		completionWait:   cmp.Or(o.CompletionWait, defaultCompletionWait),
 		unauthorizedRole: o.UnauthorizedRole,
 

@@ -46,6 +46,7 @@ type config struct {
 	uploadMemory    int64
 
 	images      images.Limits
+	presetsOnly bool
 	imageMemory int64
 	imageCache  int64
 	fileCache   int64 // negative is none

@@ -52,17 +52,17 @@ func TestAllSettings(t *testing.T) {
 		"S3_ACCESS_KEY", "ak", "S3_SECRET_KEY", "sk", "S3_DISABLE_HTTPS", "1", "S3_SIGN_LENGTH", "false",
 		"SIGNING_KEYS", key+", "+key+"2", "MAX_DOWNLOAD_EXPIRATION", "60", "PUBLIC_URL", "https://example.com/storage/",
 		"BIND", "127.0.0.1:0", "API_ROOT_PREFIX", "/", "CORS_ALLOW_ORIGINS", "https://A.example.com, https://b.example.com/", "CORS_ALLOW_CREDENTIALS", "true",
-		"IMAGE_TRANSFORMER_MAX_DIMENSION", "100", "IMAGE_MEMORY", "1 GiB", "IMAGE_CACHE", "5000",
+		"IMAGE_TRANSFORMER_MAX_DIMENSION", "100", "IMAGE_PRESETS_ONLY", "1", "IMAGE_MEMORY", "1 GiB", "IMAGE_CACHE", "5000",
 	))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintln(c.webhookSecret.reveal(), c.unauthorizedRole, c.backendOnly, c.store.Endpoint, c.store.PublicEndpoint, c.store.Region, c.rootFolder,
 		c.store.AccessKey, c.storeSecret.reveal(), c.store.Insecure, c.store.UnsignedLength, len(c.signingKeys), c.maxDownload, c.publicURL,
-		c.bind, c.prefix, c.cors, c.images.MaxSide, c.imageMemory, c.imageCache, c.warnings)
+		c.bind, c.prefix, c.cors, c.images.MaxSide, c.presetsOnly, c.imageMemory, c.imageCache, c.warnings)
 	want := fmt.Sprintln("hush", "public", true, "minio:9000", "https://files.example.com", "eu", "a/b",
 		"ak", "sk", true, true, 2, time.Minute, "https://example.com/storage",
-		"127.0.0.1:0", "", "{[https://a.example.com https://b.example.com] true}", 100, 1<<30, 5000, "[]")
+		"127.0.0.1:0", "", "{[https://a.example.com https://b.example.com] true}", 100, true, 1<<30, 5000, "[]")
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -100,7 +100,7 @@ func (c *config) storage(log *zap.Logger) (*actions.Storage, error) {
 		MaxDownloadExpiration: c.maxDownload, UnauthorizedRole: c.unauthorizedRole,
 		CacheAuthorized: c.cacheAuthorized, CDNCacheControl: c.cdnCacheControl, Purge: forget, UploadMemory: c.uploadMemory,
 		Proxied: c.proxied, Antivirus: c.antivirus,
-		ImageLimits: c.images, ImageMemory: c.imageMemory, VariantCache: c.imageCache, FileCache: c.fileCache,
+		ImageLimits: c.images, PresetsOnly: c.presetsOnly, ImageMemory: c.imageMemory, VariantCache: c.imageCache, FileCache: c.fileCache,
 	})
 }
 

@@ -56,6 +56,7 @@ var settings = []setting{
 	{"PURGE_WEBHOOK", "", "a URL that is told the same: called with POST for each file if `{id}` stands in it, otherwise with `{\"ids\": [...]}`", hide(func(c *config) *secret { return &c.purgeWebhook })},
 	{"UPLOAD_MEMORY", "256MiB", "memory that uploads by REST may hold together", size(func(c *config) *int64 { return &c.uploadMemory })},
 	{"IMAGE_TRANSFORMER_MAX_DIMENSION", "8000", "longest side, in pixels, of a picture that may be asked for", positive(func(c *config) *int { return &c.images.MaxSide })},
+	{"IMAGE_PRESETS_ONLY", "false", "pictures are made by the presets of their bucket and by signed links alone; links to anything else are signed for the admin only", boolean(func(c *config) *bool { return &c.presetsOnly })},
 	{"IMAGE_MEMORY", "256MiB", "memory that all transforms may use together", size(func(c *config) *int64 { return &c.imageMemory })},
 	{"IMAGE_CACHE", "64MiB", "memory for finished variants", size(func(c *config) *int64 { return &c.imageCache })},
 	{"FILE_CACHE", "32MiB", "memory for small files that are asked for again and again, up to an eighth of it each; `0` keeps none", sizeOrNone(func(c *config) *int64 { return &c.fileCache })},
