@@ -24,16 +24,25 @@ const Virus = "Eicar-Test.UNOFFICIAL"
 // signature is md5:size:name of that file.
 const signature = "44d88612fea8a8f36de82e1278abb02f:68:Eicar-Test\n"
 
+// Program returns the path of clamd, or "" if it is not installed.
+func Program() string {
+	if path, err := exec.LookPath("clamd"); err == nil {
+		return path
+	}
+	const debian = "/usr/sbin/clamd" // not in everybody's PATH
+	if _, err := os.Stat(debian); err != nil {
+		return ""
+	}
+	return debian
+}
+
 // Start runs a clamd until the test ends and returns its address. A machine
 // without one skips the test. limit is its StreamMaxLength in bytes.
 func Start(t testing.TB, limit int) string {
 	t.Helper()
-	program, err := exec.LookPath("clamd")
-	if err != nil {
-		program = "/usr/sbin/clamd"
-		if _, err := os.Stat(program); err != nil {
-			t.Skip("clamd is not installed")
-		}
+	program := Program()
+	if program == "" {
+		t.Skip("clamd is not installed")
 	}
 	dir := t.TempDir()
 	port := freePort(t)
