@@ -380,3 +380,27 @@ func TestAWrongLengthIsNamedAndRemoved(t *testing.T) {
 		t.Errorf("left behind: %v %v", s.fileRow(ticket.FileID), s.keys())
 	}
 }
+
+func TestAPictureOfAFileThatGoesMeanwhile(t *testing.T) {
+	s := start(t)
+	owner := user()
+	f := s.upload(owner, "a.jpg", "image/jpeg", photo(t, "photo_03mp.jpg"))
+	width := 100
+	link, err := s.service.Download(t.Context(), owner, actions.GetDownload{ID: f.ID, Image: &actions.Image{Width: &width}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.store.Set(func(r faults.Request) (faults.Fault, func()) {
+		if r.Method != http.MethodHead {
+			return faults.None, nil
+		}
+		return faults.None, func() {
+			if err := s.objects.Delete(t.Context(), s.keys()...); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if _, err := s.open(f.ID, link.URL); code(err) != actions.FileNotFound {
+		t.Errorf("got %v, want file-not-found", err)
+	}
+}

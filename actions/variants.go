@@ -130,6 +130,9 @@ func (v *variants) transform(ctx context.Context, src source, spec images.Spec) 
 			return err
 		}))
 	})
+	if errors.Is(err, s3.ErrNotFound) { // it went since
+		return made, errNoFile.Because(err)
+	}
 	return made, err
 }
 
