@@ -95,13 +95,25 @@ func (f *uploadForm) readPart(ctx context.Context, part FormPart) error {
 		f.metadata = append(f.metadata, m)
 		return err
 	case part.Field == "file[]" && part.FileName != "":
-		u, err := f.begin(ctx, kindCreate, newID(), nil)
+		id, err := f.nextID()
+		if err != nil {
+			return err
+		}
+		u, err := f.begin(ctx, kindCreate, id, nil)
 		if err != nil {
 			return err
 		}
 		return f.take(ctx, u, part, f.limit)
 	}
 	return nil
+}
+
+// nextID is the id of the next file, if its metadata came before it.
+func (f *uploadForm) nextID() (string, error) {
+	if i := len(f.files); i < len(f.metadata) && f.metadata[i].ID != "" {
+		return validID("id", f.metadata[i].ID)
+	}
+	return newID(), nil
 }
 
 // readBucket looks the bucket up; files that come after it are held to its limit
@@ -219,11 +231,11 @@ func (f *uploadForm) insertRow(ctx context.Context, u *restUpload) error {
 	return restError(hasuraError(err), "insert on files")
 }
 
-// rename gives an upload the id that its metadata asks for, which came after
+// rename gives an upload the id that its metadata asks for, if that came after
 // its bytes. A key ends in its file's id, so the bytes are copied.
 func (f *uploadForm) rename(ctx context.Context, u *restUpload, id string) error {
 	id, err := validID("id", id)
-	if err != nil {
+	if err != nil || id == u.File_id {
 		return err
 	}
 	former, key := u.key(), f.keys.object(newVersion(), id)
