@@ -50,7 +50,8 @@ type restStack struct {
 	objects *s3.Store // past the recorder
 	now     *shifted
 
-	hasuraURL string // past the recorder
+	hasuraURL string                 // past the recorder
+	callers   map[string]http.Header // by name: restCallers
 
 	mu         sync.Mutex
 	operations []string // "VisibleFiles as user"
@@ -79,8 +80,9 @@ func (c *shifted) advance(d time.Duration) {
 // alter the service's options and the routes'.
 func startREST(tb testing.TB, change func(*actions.Options, *handlers.Options)) *restStack {
 	tb.Helper()
-	s := &restStack{t: tb, now: &shifted{}}
-	hasura := s.startHasura()
+	s := &restStack{t: tb, now: &shifted{}, callers: restCallers}
+	listener := httptest.NewUnstartedServer(nil)
+	hasura := s.startHasura(s.relayActions(listener))
 	store := s3test.Start(tb)
 	s.objects = s3test.Open(tb, store)
 	store.Endpoint = s.recordStore(store.Endpoint)
@@ -90,12 +92,10 @@ func startREST(tb testing.TB, change func(*actions.Options, *handlers.Options)) 
 	}
 	service := actions.Options{
 		Hasura: client, Store: s3test.Open(tb, store), Log: zaptest.NewLogger(tb, zaptest.Level(zap.WarnLevel)), RootFolder: "files",
-		PublicURL: "http://placeholder/v1", SigningKeys: [][]byte{[]byte("a key of at least thirty-two bytes")}, Now: s.now.Now,
+		PublicURL: "http://" + listener.Listener.Addr().String() + "/v1", SigningKeys: [][]byte{[]byte("a key of at least thirty-two bytes")}, Now: s.now.Now,
 		FileCache: -1, // so that calls of the store tell what was read
 	}
 	routes := handlers.Options{Log: zap.NewNop(), Secret: secret, Prefix: "/v1", Version: "1.2.3", CORS: handlers.CORS{Origins: []string{"*"}}, AdminSecret: stackSecret}
-	listener := httptest.NewUnstartedServer(nil)
-	service.PublicURL = "http://" + listener.Listener.Addr().String() + "/v1"
 	if change != nil {
 		change(&service, &routes)
 	}
@@ -118,7 +118,22 @@ func startREST(tb testing.TB, change func(*actions.Options, *handlers.Options)) 
 	return s
 }
 
-func (s *restStack) startHasura() string {
+// relayActions lets actions through to the service, and no event: each deletion
+// would be worked off twice, at some time.
+func (s *restStack) relayActions(service *httptest.Server) string {
+	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/actions/") {
+			http.NotFound(w, r)
+			return
+		}
+		service.Config.Handler.ServeHTTP(w, r)
+	}))
+	s.t.Cleanup(relay.Close)
+	return relay.URL
+}
+
+// startHasura returns the address of a Hasura that calls the service at storage.
+func (s *restStack) startHasura(storage string) string {
 	s.t.Helper()
 	project, err := metadata.WithStarter()
 	if err != nil {
@@ -131,7 +146,7 @@ func (s *restStack) startHasura() string {
 	env := map[string]string{
 		"HASURA_GRAPHQL_ADMIN_SECRET": stackSecret, "HASURA_GRAPHQL_UNAUTHORIZED_ROLE": "public",
 		"HASURA_GRAPHQL_JWT_SECRET": `{"type":"HS256","key":"` + stackJWTKey + `"}`,
-		"HASURA_STORAGE_URL":        "http://127.0.0.1:1", "HASURA_STORAGE_SECRET": "unused",
+		"HASURA_STORAGE_URL":        storage, "HASURA_STORAGE_SECRET": secret,
 	}
 	s.hasura, err = localhasura.Open(s.t.Context(), localhasura.Config{
 		Metadata: folder, Migrations: project, Env: func(name string) string { return env[name] }, Now: s.now.Now, EventInterval: time.Hour,
@@ -229,6 +244,7 @@ var restCallers = map[string]http.Header{
 	"stranger":     {"Authorization": {"Bearer " + tokenFor(strangerID, time.Hour)}},
 	"anonymous":    {},
 	"expired":      {"Authorization": {"Bearer " + tokenFor(ownerID, -time.Hour)}},
+	"bad token":    {"Authorization": {"Bearer " + tokenFor(ownerID, time.Hour) + "x"}},
 	"wrong secret": {"X-Hasura-Admin-Secret": {"a guess"}},
 	"claims admin": {"X-Hasura-Role": {"admin"}},
 }
@@ -271,7 +287,7 @@ func (a answer) problem() (code, message string) {
 	return v.Error.Code, v.Error.Message
 }
 
-// send makes a request as one of restCallers.
+// send makes a request as one of the callers.
 func (s *restStack) send(as, method, path string, header http.Header, body io.Reader) answer {
 	s.t.Helper()
 	if strings.HasPrefix(path, "/") {
@@ -281,7 +297,7 @@ func (s *restStack) send(as, method, path string, header http.Header, body io.Re
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, from := range []http.Header{restCallers[as], header} {
+	for _, from := range []http.Header{s.callers[as], header} {
 		maps.Copy(r.Header, from)
 	}
 	response, err := http.DefaultClient.Do(r)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"runtime"
@@ -63,12 +64,15 @@ func (s *restStack) leftovers() (keys []string) {
 	return keys
 }
 
-// admin asks the local Hasura as the admin and returns the answer's text.
-func (s *restStack) admin(query string) string {
+// admin asks Hasura as the admin and returns the answer's text.
+func (s *restStack) admin(query string) string { return s.graphql("admin", query) }
+
+// graphql asks Hasura as one of the callers and returns the answer's text.
+func (s *restStack) graphql(as, query string) string {
 	s.t.Helper()
 	body, _ := json.Marshal(map[string]string{"query": query})
 	r, _ := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.hasuraURL+"/v1/graphql", bytes.NewReader(body))
-	r.Header.Set("X-Hasura-Admin-Secret", stackSecret)
+	maps.Copy(r.Header, s.callers[as])
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
