@@ -9,35 +9,48 @@ import (
 // The size that an AVIF file states in its properties is not the one by which its decoder allocates: that stands in the coded pictures themselves,
 // or in the description of a grid of them, and a hostile file may have the two differ. So all of them are looked at before the decoder is called.
 
+// coded is what the coded pictures of an AVIF ask of its decoder.
+type coded struct {
+	count         int
+	width, height int64 // of the largest, grids included
+	pixels        int64 // of all together: tiles of a grid, colour and alpha
+	deep          bool  // more than 8 bits a sample
+}
+
 // checkAVIF refuses a file in which any coded picture or grid is larger than the limit.
-func checkAVIF(src []byte, limit int64) error {
-	if string(src[8:12]) == "avis" {
+func checkAVIF(src []byte, c coded, limit int64) error {
+	switch {
+	case string(src[8:12]) == "avis":
 		return fmt.Errorf("%w: animated AVIF", ErrNotImage)
-	}
-	meta := box(src, "meta")
-	if len(meta) < 4 {
-		return errShort
-	}
-	kinds := itemKinds(box(meta[4:], "iinf"))
-	items := itemData(box(meta[4:], "iloc"), src, box(meta[4:], "idat"))
-	seen := false
-	for id, data := range items {
-		w, h := int64(0), int64(0)
-		switch kinds[id] {
-		case "av01":
-			w, h = codedSize(data)
-			seen = true
-		case "grid":
-			w, h = gridSize(data)
-		}
-		if w*h > limit {
-			return fmt.Errorf("%w: a coded picture of %dx%d is more than the maximum of %d pixels", ErrTooLarge, w, h, limit)
-		}
-	}
-	if !seen {
+	case c.width*c.height > limit:
+		return fmt.Errorf("%w: a coded picture of %dx%d is more than the maximum of %d pixels", ErrTooLarge, c.width, c.height, limit)
+	case c.count == 0:
 		return errors.New("no coded picture")
 	}
 	return nil
+}
+
+// readCoded looks at all coded pictures that lie in src. meta is the body of its box of that name.
+func readCoded(src, meta []byte) (c coded) {
+	kinds := itemKinds(box(meta, "iinf"))
+	for id, data := range itemData(box(meta, "iloc"), src, box(meta, "idat")) {
+		w, h := int64(0), int64(0)
+		switch kinds[id] {
+		case "av01":
+			s := largestSequence(data)
+			w, h = s.width, s.height
+			c.count++
+			c.pixels += w * h
+			c.deep = c.deep || s.deep
+		case "grid":
+			w, h = gridSize(data)
+		}
+		if w*h > c.width*c.height {
+			c.width, c.height = w, h
+		}
+	}
+	c.pixels = max(c.pixels, c.width*c.height)
+	return c
 }
 
 // itemKinds returns the four-letter type of each item.
@@ -62,7 +75,8 @@ func itemKinds(iinf []byte) map[uint32]string {
 	return out
 }
 
-// itemData returns the bytes of each item, put together from where the iloc box says they are.
+// itemData returns the bytes of each item, put together from where the iloc box says they are. Items that together are longer than the file
+// lie over each other, thousands of times in a hostile one: of such a file nothing is returned.
 func itemData(iloc, file, idat []byte) map[uint32][]byte {
 	out := map[uint32][]byte{}
 	if len(iloc) < 8 {
@@ -73,6 +87,7 @@ func itemData(iloc, file, idat []byte) map[uint32][]byte {
 	baseSize, indexSize := int(iloc[5]>>4), int(iloc[5]&15)
 	r := &reader{p: iloc[6:]}
 	wide := 2 + 2*boolInt(version == 2)
+	room := len(file)
 	for range r.number(wide) {
 		id := r.number(wide)
 		from := file
@@ -89,7 +104,11 @@ func itemData(iloc, file, idat []byte) map[uint32][]byte {
 			if r.short {
 				return out
 			}
-			out[id] = append(out[id], window(from, at, n)...)
+			part := window(from, at, n)
+			if room -= len(part); room < 0 {
+				return nil
+			}
+			out[id] = append(out[id], part...)
 		}
 	}
 	return out
@@ -127,8 +146,14 @@ func gridSize(p []byte) (w, h int64) {
 
 const sequenceHeader = 1
 
-// codedSize returns the largest size in the sequence headers of an AV1 stream (AV1 specification, 5.3 and 5.5).
-func codedSize(p []byte) (w, h int64) {
+// sequence is what a sequence header says.
+type sequence struct {
+	width, height int64
+	deep          bool // more than 8 bits a sample
+}
+
+// largestSequence returns the largest of the sequence headers in an AV1 stream (AV1 specification, 5.3 and 5.5); it is deep if any is.
+func largestSequence(p []byte) (largest sequence) {
 	for len(p) > 0 {
 		kind, extended, sized := p[0]>>3&15, p[0]&4 != 0, p[0]&2 != 0
 		p = p[min(len(p), 1+boolInt(extended)):]
@@ -138,13 +163,16 @@ func codedSize(p []byte) (w, h int64) {
 		}
 		body := p[:min(n, uint64(len(p)))]
 		if kind == sequenceHeader {
-			if sw, sh := sequenceSize(body); sw*sh > w*h {
-				w, h = sw, sh
+			s := readSequence(body)
+			deep := s.deep || largest.deep
+			if s.width*s.height > largest.width*largest.height {
+				largest = s
 			}
+			largest.deep = deep
 		}
 		p = p[len(body):]
 	}
-	return w, h
+	return largest
 }
 
 func leb128(p []byte) (v uint64, rest []byte) {
@@ -176,17 +204,47 @@ func (b *bitReader) take(n int) (v uint64) {
 
 func (b *bitReader) flag() bool { return b.take(1) == 1 }
 
-// sequenceSize reads a sequence header as far as the size.
-func sequenceSize(p []byte) (w, h int64) {
+// readSequence reads a sequence header as far as the depth.
+func readSequence(p []byte) (s sequence) {
 	b := &bitReader{p: p}
 	b.take(4) // profile, still picture
-	if b.flag() {
+	reduced := b.flag()
+	if reduced {
 		b.take(5)
 	} else {
 		b.operatingPoints()
 	}
 	wideBits, highBits := int(b.take(4))+1, int(b.take(4))+1
-	return int64(b.take(wideBits)) + 1, int64(b.take(highBits)) + 1
+	s.width, s.height = int64(b.take(wideBits))+1, int64(b.take(highBits))+1
+	if !reduced && b.flag() { // frame numbers
+		b.take(4 + 3)
+	}
+	b.take(3) // superblocks, two tools of prediction within the frame
+	if !reduced {
+		b.videoTools()
+	}
+	b.take(3) // super-resolution, two filters
+	s.deep = b.flag()
+	return s
+}
+
+// videoTools steps over the tools that a still picture has no use for.
+func (b *bitReader) videoTools() {
+	b.take(4)
+	order := b.flag()
+	if order {
+		b.take(2)
+	}
+	screen := true // screen content tools may be on
+	if !b.flag() {
+		screen = b.flag()
+	}
+	if screen && !b.flag() {
+		b.take(1)
+	}
+	if order {
+		b.take(3)
+	}
 }
 
 // operatingPoints steps over what only video has.

@@ -2,7 +2,10 @@ package images_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"runtime"
+	"slices"
 	"testing"
 
 	"hasura-storage/actions/images"
@@ -40,5 +43,63 @@ func TestAnAVIFThatLiesAboutItsSizeIsRefused(t *testing.T) {
 		if _, err := images.Transform(t.Context(), sample(t, name), images.Spec{Width: 5}, l); err != nil {
 			t.Errorf("%s, just within the limit: %v", name, err)
 		}
+	}
+}
+
+// isoBox is a box of AVIF's.
+func isoBox(kind string, body ...byte) []byte {
+	return append(append(binary.BigEndian.AppendUint32(nil, uint32(8+len(body))), kind...), body...)
+}
+
+// TestAnItemOfManyPartsCostsNothing has one item that is the whole file, 65,535 times over.
+func TestAnItemOfManyPartsCostsNothing(t *testing.T) {
+	iloc := isoBox("iloc", 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0xff, 0xff)
+	iinf := isoBox("iinf", append([]byte{0, 0, 0, 0, 0, 1}, isoBox("infe", 2, 0, 0, 0, 0, 1, 0, 0, 'a', 'v', '0', '1', 0)...)...)
+	ispe := isoBox("ispe", 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 10)
+	iprp := isoBox("iprp", append(isoBox("ipco", ispe...), isoBox("ipma", 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1)...)...)
+	meta := isoBox("meta", slices.Concat([]byte{0, 0, 0, 0}, isoBox("pitm", 0, 0, 0, 0, 0, 1), iinf, iloc, iprp)...)
+	src := slices.Concat(isoBox("ftyp", []byte("avif\x00\x00\x00\x00")...), meta, isoBox("mdat", make([]byte, 1<<20)...))
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if info, err := images.Probe(src); err != nil || info.Width != 10 {
+		t.Fatalf("%+v, %v", info, err)
+	}
+	if _, err := images.Transform(t.Context(), src, images.Spec{Width: 5}, images.DefaultLimits()); !errors.Is(err, images.ErrDamaged) {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+		t.Errorf("used %d MiB", used>>20)
+	}
+}
+
+// TestWhatIsCodedCounts compares estimates: they must not be those of what a header says where more is coded, or more finely.
+func TestWhatIsCodedCounts(t *testing.T) {
+	if underRace {
+		t.Skip("too slow under the race detector")
+	}
+	cost := func(src []byte) int64 {
+		t.Helper()
+		info, err := images.Probe(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info.Width, info.Height = 400, 220
+		return images.Cost(info, images.Spec{Width: 5})
+	}
+	square := func(name string) []byte {
+		t.Helper()
+		s := images.Spec{Width: 400, Height: 220, Fit: images.Fill, Format: images.AVIF, Enlarge: true}
+		return transformed(t, sample(t, name), s).Bytes
+	}
+	plain, alpha, deep := cost(square("rgb.png")), cost(square("rgba.png")), cost(sample(t, "avif_10bit.avif"))
+	pixels := int64(400 * 220)
+	if alpha != plain+pixels*48 || deep != plain+pixels*(80-48+54-26) {
+		t.Errorf("%d bytes, with alpha %d, of 10 bits %d", plain, alpha, deep)
+	}
+	large := cost(sample(t, "photo_03mp.avif"))
+	if large != plain+(720*405-pixels)*48 {
+		t.Errorf("%d bytes where 400x220 is said and 720x405 coded", large)
 	}
 }

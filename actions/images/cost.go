@@ -4,7 +4,7 @@ package images
 const (
 	costPixels = 9  // decoded by the standard library, then taken apart into planes
 	costWebP   = 14 // the same, where alpha and colours are decoded apart
-	costWASM   = 70 // AVIF: decoded by a WebAssembly module, whose memory is copied whenever it grows
+	costHEIC   = 70 // decoded by a WebAssembly module, whose memory is copied whenever it grows
 	costJPEG   = 3  // our JPEG decoder's planes at full size
 	costFixed  = 4 << 20
 	costResult = 16 // per pixel of the result
@@ -27,8 +27,10 @@ func Cost(info Info, s Spec) int64 {
 			bytes += progressiveCost(pixels, d)
 		}
 		return costFixed + result + bytes
-	case AVIF, HEIC:
-		return costFixed + result + 48<<20 + pixels*costWASM
+	case AVIF:
+		return costFixed + result + avifCost(info.coded, pixels)
+	case HEIC:
+		return costFixed + result + 48<<20 + pixels*costHEIC
 	case WebP:
 		return costFixed + result + pixels*costWebP
 	case GIF:
@@ -48,6 +50,16 @@ func resultCost(f Format, pixels int64) int64 {
 	default:
 		return pixels * costResult
 	}
+}
+
+// avifCost is what decoding takes, by a WebAssembly module as well. How much of it is for the coded pictures and how much for
+// the pixels that come out of them was measured on pictures with alpha, which is coded apart.
+func avifCost(c coded, pixels int64) int64 {
+	perCoded, perPixel := int64(48), int64(26)
+	if c.deep {
+		perCoded, perPixel = 80, 54
+	}
+	return 32<<20 + max(c.pixels, pixels)*perCoded + pixels*perPixel
 }
 
 // progressiveCost is what the coefficients of a progressive JPEG take, chroma counted at full size.

@@ -24,6 +24,7 @@ type Info struct {
 	size     int    // how many bytes were probed
 	profile  []byte // ICC
 	animated bool   // a WebP of frames
+	coded    coded  // of an AVIF
 }
 
 // stored returns the size before the orientation is applied.

@@ -61,6 +61,7 @@ func (i *Info) probeHEIF(src []byte) error {
 	}
 	i.Alpha = true
 	if i.Format == AVIF {
+		i.coded = readCoded(src, meta)
 		i.setTurn(turn)
 	} else if turn.Swaps() { // its decoder turns by itself
 		i.Width, i.Height = i.Height, i.Width

@@ -175,7 +175,7 @@ func (p *picture) fullChroma() {
 }
 
 func (s source) avif() (*picture, error) {
-	if err := checkAVIF(s.src, s.limits.MaxPixels); err != nil {
+	if err := checkAVIF(s.src, s.info.coded, s.limits.MaxPixels); err != nil {
 		return nil, err
 	}
 	return s.image(decodeAVIF)
