@@ -548,6 +548,22 @@ func (v *ForgetUploadResponse) GetDeleted() ForgetUploadDeletedStorage_uploads_m
 	return v.Deleted
 }
 
+// FormerObjectsGarbageStorage_garbage includes the requested fields of the GraphQL type storage_garbage.
+type FormerObjectsGarbageStorage_garbage struct {
+	File_id string `json:"file_id"`
+}
+
+// GetFile_id returns FormerObjectsGarbageStorage_garbage.File_id, and is useful for accessing the field via an interface.
+func (v *FormerObjectsGarbageStorage_garbage) GetFile_id() string { return v.File_id }
+
+// FormerObjectsResponse is returned by FormerObjects on success.
+type FormerObjectsResponse struct {
+	Garbage []FormerObjectsGarbageStorage_garbage `json:"garbage"`
+}
+
+// GetGarbage returns FormerObjectsResponse.Garbage, and is useful for accessing the field via an interface.
+func (v *FormerObjectsResponse) GetGarbage() []FormerObjectsGarbageStorage_garbage { return v.Garbage }
+
 // Garbage includes the GraphQL fields of storage_garbage requested by the fragment Garbage.
 type Garbage struct {
 	Id         string  `json:"id"`
@@ -645,6 +661,14 @@ type KeepRestUploadResponse struct {
 func (v *KeepRestUploadResponse) GetKept() KeepRestUploadKeptStorage_uploads_mutation_response {
 	return v.Kept
 }
+
+// KeyedFilesResponse is returned by KeyedFiles on success.
+type KeyedFilesResponse struct {
+	Files []File `json:"files"`
+}
+
+// GetFiles returns KeyedFilesResponse.Files, and is useful for accessing the field via an interface.
+func (v *KeyedFilesResponse) GetFiles() []File { return v.Files }
 
 // KeysOfUploadsResponse is returned by KeysOfUploads on success.
 type KeysOfUploadsResponse struct {
@@ -845,6 +869,24 @@ type RenewLeaseResponse struct {
 func (v *RenewLeaseResponse) GetRenewed() RenewLeaseRenewedStorage_uploads_mutation_response {
 	return v.Renewed
 }
+
+// RollbackKeyResponse is returned by RollbackKey on success.
+type RollbackKeyResponse struct {
+	RolledBack RollbackKeyRolledBackFiles_mutation_response `json:"rolledBack"`
+}
+
+// GetRolledBack returns RollbackKeyResponse.RolledBack, and is useful for accessing the field via an interface.
+func (v *RollbackKeyResponse) GetRolledBack() RollbackKeyRolledBackFiles_mutation_response {
+	return v.RolledBack
+}
+
+// RollbackKeyRolledBackFiles_mutation_response includes the requested fields of the GraphQL type files_mutation_response.
+type RollbackKeyRolledBackFiles_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns RollbackKeyRolledBackFiles_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *RollbackKeyRolledBackFiles_mutation_response) GetAffected_rows() int { return v.Affected_rows }
 
 // SetMetadataResponse is returned by SetMetadata on success.
 type SetMetadataResponse struct {
@@ -1430,6 +1472,14 @@ type __ForgetUploadInput struct {
 // GetId returns __ForgetUploadInput.Id, and is useful for accessing the field via an interface.
 func (v *__ForgetUploadInput) GetId() string { return v.Id }
 
+// __FormerObjectsInput is used internally by genqlient
+type __FormerObjectsInput struct {
+	Files []string `json:"files"`
+}
+
+// GetFiles returns __FormerObjectsInput.Files, and is useful for accessing the field via an interface.
+func (v *__FormerObjectsInput) GetFiles() []string { return v.Files }
+
 // __GetBucketInput is used internally by genqlient
 type __GetBucketInput struct {
 	Id string `json:"id"`
@@ -1481,6 +1531,18 @@ func (v *__KeepRestUploadInput) GetId() string { return v.Id }
 
 // GetUntil returns __KeepRestUploadInput.Until, and is useful for accessing the field via an interface.
 func (v *__KeepRestUploadInput) GetUntil() time.Time { return v.Until }
+
+// __KeyedFilesInput is used internally by genqlient
+type __KeyedFilesInput struct {
+	After string `json:"after"`
+	Limit int    `json:"limit"`
+}
+
+// GetAfter returns __KeyedFilesInput.After, and is useful for accessing the field via an interface.
+func (v *__KeyedFilesInput) GetAfter() string { return v.After }
+
+// GetLimit returns __KeyedFilesInput.Limit, and is useful for accessing the field via an interface.
+func (v *__KeyedFilesInput) GetLimit() int { return v.Limit }
 
 // __KeysOfUploadsInput is used internally by genqlient
 type __KeysOfUploadsInput struct {
@@ -1609,6 +1671,22 @@ func (v *__RenewLeaseInput) GetKey() string { return v.Key }
 
 // GetUntil returns __RenewLeaseInput.Until, and is useful for accessing the field via an interface.
 func (v *__RenewLeaseInput) GetUntil() time.Time { return v.Until }
+
+// __RollbackKeyInput is used internally by genqlient
+type __RollbackKeyInput struct {
+	Id   string `json:"id"`
+	Key  string `json:"key"`
+	Etag string `json:"etag"`
+}
+
+// GetId returns __RollbackKeyInput.Id, and is useful for accessing the field via an interface.
+func (v *__RollbackKeyInput) GetId() string { return v.Id }
+
+// GetKey returns __RollbackKeyInput.Key, and is useful for accessing the field via an interface.
+func (v *__RollbackKeyInput) GetKey() string { return v.Key }
+
+// GetEtag returns __RollbackKeyInput.Etag, and is useful for accessing the field via an interface.
+func (v *__RollbackKeyInput) GetEtag() string { return v.Etag }
 
 // __SetMetadataInput is used internally by genqlient
 type __SetMetadataInput struct {
@@ -2532,6 +2610,41 @@ func ForgetUpload(
 	return data_, err_
 }
 
+// The query executed by FormerObjects.
+const FormerObjects_Operation = `
+query FormerObjects ($files: [uuid!]!) {
+	garbage: storage_garbage(where: {file_id:{_in:$files},object_key:{_is_null:true}}) {
+		file_id
+	}
+}
+`
+
+// Which of these files have left an object at nhost's key that is still to be deleted?
+func FormerObjects(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	files []string,
+) (data_ *FormerObjectsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "FormerObjects",
+		Query:  FormerObjects_Operation,
+		Variables: &__FormerObjectsInput{
+			Files: files,
+		},
+	}
+
+	data_ = &FormerObjectsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The query executed by GetBucket.
 const GetBucket_Operation = `
 query GetBucket ($id: String!) {
@@ -2840,6 +2953,77 @@ func KeepRestUpload(
 	}
 
 	data_ = &KeepRestUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The query executed by KeyedFiles.
+const KeyedFiles_Operation = `
+query KeyedFiles ($after: uuid!, $limit: Int!) {
+	files(where: {id:{_gt:$after},isUploaded:{_eq:true},objectKey:{_is_null:false}}, order_by: [{id:asc}], limit: $limit) {
+		... File
+	}
+}
+fragment File on files {
+	id
+	bucketId
+	name
+	size
+	mimeType
+	etag
+	objectKey
+	isUploaded
+	sha256
+	width
+	height
+	placeholder
+	metadata
+	expiresAt
+	createdAt
+	updatedAt
+	uploadedByUserId
+	bucket {
+		... Bucket
+	}
+}
+fragment Bucket on buckets {
+	id
+	minUploadFileSize
+	maxUploadFileSize
+	allowedMimeTypes
+	uploadExpiration
+	downloadExpiration
+	cacheControl
+	presignedUrlsEnabled
+	stripMetadata
+	imagePresets
+}
+`
+
+// Uploaded files at keys of ours, in the order of their ids, a page at a time.
+func KeyedFiles(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	after string,
+	limit int,
+) (data_ *KeyedFilesResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "KeyedFiles",
+		Query:  KeyedFiles_Operation,
+		Variables: &__KeyedFilesInput{
+			After: after,
+			Limit: limit,
+		},
+	}
+
+	data_ = &KeyedFilesResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -3228,6 +3412,46 @@ func RenewLease(
 	}
 
 	data_ = &RenewLeaseResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by RollbackKey.
+const RollbackKey_Operation = `
+mutation RollbackKey ($id: uuid!, $key: String!, $etag: String!) {
+	rolledBack: updateFiles(where: {id:{_eq:$id},isUploaded:{_eq:true},objectKey:{_eq:$key}}, _set: {objectKey:null,etag:$etag}) {
+		affected_rows
+	}
+}
+`
+
+// Lets a file's row name nhost's key, unless it was replaced meanwhile. The
+// trigger notes the former object as garbage.
+func RollbackKey(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	id string,
+	key string,
+	etag string,
+) (data_ *RollbackKeyResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "RollbackKey",
+		Query:  RollbackKey_Operation,
+		Variables: &__RollbackKeyInput{
+			Id:   id,
+			Key:  key,
+			Etag: etag,
+		},
+	}
+
+	data_ = &RollbackKeyResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

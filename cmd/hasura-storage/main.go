@@ -20,6 +20,8 @@ const usage = `usage:
   hasura-storage metadata apply [-starter]        add to the Hasura at HASURA_ENDPOINT what it lacks of
                                                   the project; what it has stays as it is
   hasura-storage metadata diff [-starter]         say what apply would add, and change nothing
+  hasura-storage ops rollback-keys [-apply]       for a return to nhost's hasura-storage: copy objects back
+                                                  to where it looks for them; without -apply only say which
   hasura-storage settings                         the table of settings, in Markdown
   hasura-storage version
 `
@@ -52,7 +54,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if len(args) > 0 {
 		command, args = args[0], args[1:]
 	}
-	if command != "metadata" && len(args) > 0 {
+	if command != "metadata" && command != "ops" && len(args) > 0 {
 		return fmt.Errorf("%w: %s takes no argument such as %q", errUsage, command, args[0])
 	}
 	switch command {
@@ -62,6 +64,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return service.Run(ctx, getenv, log, nil)
 	case "metadata":
 		return runMetadata(ctx, args, getenv, out)
+	case "ops":
+		return runOps(ctx, args, getenv, out)
 	case "settings":
 		return write(out, service.SettingsTable())
 	case "version":

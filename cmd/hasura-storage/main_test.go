@@ -27,6 +27,10 @@ func TestCommands(t *testing.T) {
 		"applying to where":           {[]string{"metadata", "apply"}, "", "HASURA_ENDPOINT is required\nHASURA_GRAPHQL_ADMIN_SECRET is required"},
 		"comparing with what":         {[]string{"metadata", "diff"}, "", "HASURA_ENDPOINT is required"},
 		"comparing with a folder":     {[]string{"metadata", "diff", "dir"}, "", `takes no argument such as "dir"`},
+		"ops without a verb":          {[]string{"ops"}, "", "ops needs rollback-keys"},
+		"ops with a wrong verb":       {[]string{"ops", "roll"}, "", `ops has no command "roll"`},
+		"a rollback of one file":      {[]string{"ops", "rollback-keys", "id"}, "", `takes no argument such as "id"`},
+		"a rollback with no settings": {[]string{"ops", "rollback-keys"}, "", "HASURA_ENDPOINT is required"},
 		"an export to nowhere":        {[]string{"metadata", "export"}, "", "takes one folder"},
 		"an export with a wrong flag": {[]string{"metadata", "export", "-x", "d"}, "", "flag provided but not defined"},
 	} {

@@ -40,6 +40,16 @@ func Run(ctx context.Context, getenv func(string) string, log *zap.Logger, ready
 	return c.run(ctx, log, ready)
 }
 
+// Storage wires the use cases as Run does, for a command that serves nothing. It
+// talks to nobody; whoever has it closes it.
+func Storage(getenv func(string) string, log *zap.Logger) (*actions.Storage, error) {
+	c, err := load(getenv)
+	if err != nil {
+		return nil, fmt.Errorf("the configuration is wrong:\n%w", err)
+	}
+	return c.storage(log)
+}
+
 func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr) error {
 	for _, text := range c.warnings {
 		log.Warn(text)
