@@ -2,12 +2,15 @@ package images
 
 // The memory of a decode, in bytes per pixel of the source. Generous: a budget that is exceeded is worse than one that is not used up.
 const (
-	costPixels = 9  // decoded by the standard library, then taken apart into planes
-	costWebP   = 14 // the same, where alpha and colours are decoded apart
-	costHEIC   = 70 // decoded by a WebAssembly module, whose memory is copied whenever it grows
-	costJPEG   = 3  // our JPEG decoder's planes at full size
-	costFixed  = 4 << 20
-	costResult = 16 // per pixel of the result
+	costPixels  = 9  // decoded by the standard library, then taken apart into planes
+	costWebP    = 14 // the same, where alpha and colours are decoded apart
+	costHEIC    = 70 // decoded by a WebAssembly module, whose memory is copied whenever it grows
+	costJPEG    = 3  // our JPEG decoder's planes at full size
+	costCMYK    = 13 // a JPEG that the standard decoder reads, taken apart into planes
+	costScans   = 16 // more, if that is progressive
+	costProfile = 5  // per byte of a packed profile, read into memory that grows with it
+	costFixed   = 4 << 20
+	costResult  = 16 // per pixel of the result
 )
 
 // Cost estimates how many bytes of memory a transform of such a picture takes at its peak, without the file itself, which should have been probed as a whole. A spec that does not fit the
@@ -21,6 +24,9 @@ func Cost(info Info, s Spec) int64 {
 	result := resultCost(s.Format.resultFor(info.Format), int64(p.canvas[0])*int64(p.canvas[1]))
 	switch info.Format {
 	case JPEG:
+		if info.foreign {
+			return costFixed + result + int64(info.size) + pixels*(costCMYK+int64(boolInt(info.Progressive))*costScans)
+		}
 		d := int64(denominator(p.shrinks()))
 		bytes := pixels*costJPEG/(d*d) + int64(info.size) // the coded data are copied without their stuffing
 		if info.Progressive {
@@ -37,7 +43,8 @@ func Cost(info Info, s Spec) int64 {
 		return costFixed + result*int64(max(1, info.Frames)) + pixels*(costPixels+int64(max(1, info.Frames)))
 	default:
 	}
-	return costFixed + result + pixels*costPixels
+	profile := min(int64(len(info.packed))*maxInflation, maxProfile)
+	return costFixed + result + pixels*(costPixels+info.heavier) + profile*costProfile
 }
 
 // resultCost is what making and encoding so many pixels takes. The WebAssembly encoders bring a memory of their own.

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"image/gif"
+	"slices"
 	"testing"
 
 	"hasura-storage/actions/images"
@@ -111,5 +112,31 @@ func TestTooManyFramesAreRefused(t *testing.T) {
 	}
 	if _, err := images.Transform(t.Context(), b.Bytes(), images.Spec{Width: 20}, images.DefaultLimits()); !errors.Is(err, images.ErrTooLarge) {
 		t.Errorf("300 frames: %v", err)
+	}
+}
+
+// TestFramesCannotHide puts before the frames an extension that a strict reader takes for the end of the file.
+func TestFramesCannotHide(t *testing.T) {
+	plain := squares(t, gif.DisposalNone)
+	info, err := images.Probe(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := 13 + 3*4 // behind the colours
+	hide := func(extension ...byte) []byte { return slices.Concat(plain[:start], extension, plain[start:]) }
+	for name, src := range map[string][]byte{
+		"application":       hide(append([]byte{0x21, 0xff, 0, ';'}, make([]byte, ';'+1)...)...),
+		"text":              hide(append([]byte{0x21, 0x01, 0, ';'}, make([]byte, 12)...)...),
+		"a proper one":      hide(append([]byte{0x21, 0x01, 12}, make([]byte, 13)...)...),
+		"a comment":         hide(0x21, 0xfe, 1, ';', 0),
+		"an empty comment":  hide(0x21, 0xfe, 0),
+		"one of Netscape's": hide(append([]byte{0x21, 0xff, 11}, "NETSCAPE2.0\x03\x01\x00\x00\x00"...)...),
+	} {
+		if n := len(gifOf(t, src).Image); n != info.Frames {
+			t.Fatalf("%s: the decoder finds %d frames of %d", name, n, info.Frames)
+		}
+		if got, err := images.Probe(src); err == nil && got.Frames != info.Frames || err != nil && !errors.Is(err, images.ErrDamaged) {
+			t.Errorf("%s: %d frames of %d are counted, %v", name, got.Frames, info.Frames, err)
+		}
 	}
 }

@@ -23,7 +23,9 @@ func (c *canvas) draw(i int) {
 		c.dispose(i - 1)
 	}
 	if c.gif.Disposal[i] == gif.DisposalPrevious {
-		c.saved = image.NewRGBA(c.shown.Rect)
+		if c.saved == nil {
+			c.saved = image.NewRGBA(c.shown.Rect)
+		}
 		copy(c.saved.Pix, c.shown.Pix)
 	}
 	frame := c.gif.Image[i]

@@ -1,12 +1,15 @@
 package images_test
 
 import (
+	"bytes"
+	"compress/zlib"
 	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"image/color"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +164,69 @@ func TestCostIsNoLessThanWhatIsUsed(t *testing.T) {
 				t.Errorf("%s as %s: allocated %.1f MiB, the estimate is %.1f", name, s.Canonical(), float64(used)/(1<<20), float64(cost)/(1<<20))
 			}
 		}
+	}
+}
+
+// TestWhatIsDamagedCostsNoMore breaks a progressive file behind its first scan: no other decoder, which would need far more, must get hold of it.
+func TestWhatIsDamagedCostsNoMore(t *testing.T) {
+	src := bytes.Clone(sample(t, "photo_3mp_progressive.jpg"))
+	scan := []byte{0xff, 0xda, 0}
+	second := bytes.LastIndex(src, scan)
+	if first := bytes.Index(src, scan); first == second {
+		t.Fatal("there is one scan only")
+	}
+	src[second+4] = 9 // components
+	info, err := images.Probe(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := images.Spec{Width: 100}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := images.Transform(t.Context(), src, s, images.DefaultLimits()); !errors.Is(err, images.ErrDamaged) {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if used, cost := int64(after.TotalAlloc-before.TotalAlloc), images.Cost(info, s); used > cost {
+		t.Errorf("allocated %d KiB, the estimate is %d", used>>10, cost>>10)
+	}
+}
+
+// TestWhatWeighsMoreCostsMore compares estimates for pictures of one size.
+func TestWhatWeighsMoreCostsMore(t *testing.T) {
+	const pixels = 4000 * 3000
+	for name, least := range map[string]int64{
+		"gray.jpg": 3 / 16 * pixels, "cmyk.jpg": 13 * pixels, "rgb.png": 9 * pixels, "rgb16.png": 13 * pixels, "interlaced.png": 13 * pixels, "animated.gif": 9 * pixels,
+	} {
+		info, err := images.Probe(sample(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info.Width, info.Height = 4000, 3000
+		if got := images.Cost(info, images.Spec{Width: 100}); got < least || got > least+least/2+16<<20 && name != "animated.gif" {
+			t.Errorf("%s: %d MiB, want about %d", name, got>>20, least>>20)
+		}
+	}
+}
+
+func TestManyProfilesCostNothing(t *testing.T) {
+	var packed bytes.Buffer
+	packed.WriteString("icc\x00\x00")
+	z := zlib.NewWriter(&packed)
+	_, _ = z.Write(make([]byte, 3<<20))
+	_ = z.Close()
+	chunk := binary.BigEndian.AppendUint32(nil, uint32(packed.Len()))
+	chunk = append(append(append(chunk, "iCCP"...), packed.Bytes()...), 0, 0, 0, 0)
+	src := slices.Concat(sample(t, "rgb.png")[:33], bytes.Repeat(chunk, 100), sample(t, "rgb.png")[33:])
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	info, err := images.Probe(src)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > 1<<20 {
+		t.Errorf("%d KiB, %v", used>>10, err)
+	}
+	if cost := images.Cost(info, images.Spec{Width: 10}); cost < 12<<20 {
+		t.Errorf("the profile counts for nothing in %d KiB", cost>>10)
 	}
 }
 

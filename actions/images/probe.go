@@ -23,8 +23,11 @@ type Info struct {
 
 	size     int    // how many bytes were probed
 	profile  []byte // ICC
+	packed   []byte // the same of a PNG, to be inflated once there is memory for it
 	animated bool   // a WebP of frames
+	heavier  int64  // bytes a pixel above the usual in memory, of a PNG
 	coded    coded  // of an AVIF
+	foreign  bool   // a JPEG that our decoder leaves to the standard one
 }
 
 // stored returns the size before the orientation is applied.

@@ -19,7 +19,7 @@ func (i *Info) probeJPEG(src []byte) error {
 		case err != nil:
 			return errShort
 		case marker == scaled.SOS || marker == scaled.EOI:
-			i.profile = parts.join()
+			i.profile, i.foreign = parts.join(), !scaled.Handles(src)
 			if i.Width == 0 {
 				return errShort
 			}

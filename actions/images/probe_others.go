@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"io"
 )
 
@@ -36,15 +37,25 @@ func (i *Info) pngChunk(kind string, body []byte) {
 		if len(body) >= 13 {
 			i.Width, i.Height = int(int32(binary.BigEndian.Uint32(body))), int(int32(binary.BigEndian.Uint32(body[4:])))
 			i.Alpha = body[9] >= 4
+			i.heavier = pngWeight(body[8] == 16, body[12] != 0)
 		}
 	case "tRNS":
 		i.Alpha = true
 	case "eXIf":
 		i.Orientation = exifOrientation(body)
 	case "iCCP":
-		i.profile = inflateProfile(body)
+		i.packed = body
 	}
 }
+
+// pngWeight returns how many bytes a pixel takes above what one of eight bits a sample takes: interlaced ones are put together of pictures of their own.
+func pngWeight(deep, interlaced bool) int64 {
+	size := 4 + 4*int64(boolInt(deep))
+	return size - 4 + size*int64(boolInt(interlaced))
+}
+
+// maxInflation is how many times what DEFLATE has packed can grow.
+const maxInflation = 1032
 
 // inflateProfile reads an iCCP chunk: a name, a zero, the method, the packed profile.
 func inflateProfile(body []byte) []byte {
@@ -70,8 +81,9 @@ func (i *Info) probeGIF(src []byte) error {
 	}
 	i.Width, i.Height = int(binary.LittleEndian.Uint16(src[6:])), int(binary.LittleEndian.Uint16(src[8:]))
 	i.Alpha = true
-	i.Frames = max(1, countFrames(src[13+colourTable(src[10]):]))
-	return nil
+	frames, err := countFrames(src[min(13+colourTable(src[10]), len(src)):])
+	i.Frames = max(1, frames)
+	return err
 }
 
 // colourTable returns the length of the colour table that a flags byte announces.
@@ -82,26 +94,40 @@ func colourTable(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-func countFrames(p []byte) int {
-	frames := 0
-	for len(p) >= 2 {
+func countFrames(p []byte) (frames int, err error) {
+	for len(p) >= 3 {
 		skip := 2
 		switch p[0] {
 		case 0x21: // an extension: a label, then blocks
+			if !regularExtension(p[1], p[2]) {
+				return frames, errors.New("an extension begins with a block of the wrong length")
+			}
 		case 0x2c: // a frame: place, size, flags, colours, the code size, then blocks
 			if len(p) < 10 {
-				return frames
+				return frames, nil
 			}
 			frames++
 			skip = 11 + colourTable(p[9])
 		default:
-			return frames
+			return frames, nil
 		}
 		if p = p[min(skip, len(p)):]; !subBlocks(&p) {
-			return frames
+			return frames, nil
 		}
 	}
-	return frames
+	return frames, nil
+}
+
+// regularExtension reports whether the first block of an extension has its due length. The decoder takes that for granted and would go on
+// elsewhere than this count, to frames that were not counted.
+func regularExtension(label, length byte) bool {
+	switch label {
+	case 0x01: // plain text
+		return length == 12
+	case 0xff: // application
+		return length > 0
+	}
+	return true
 }
 
 // subBlocks steps over data blocks up to the empty one that ends them.

@@ -54,6 +54,9 @@ func (s source) decode() (p *picture, err error) {
 		return nil, fmt.Errorf("%w: the header says %dx%d, the pixels are %dx%d", ErrDamaged, w, h, p.width, p.height)
 	}
 	p.profile = s.info.profile
+	if s.info.packed != nil {
+		p.profile = inflateProfile(s.info.packed)
+	}
 	return p, nil
 }
 
@@ -70,17 +73,18 @@ func (s source) explain(err error) error {
 	return damaged(s.info.Format, err)
 }
 
-// jpeg decodes no larger than necessary. What our decoder leaves, the standard one may know, and it has the last word on what is damaged.
+// jpeg decodes no larger than necessary. The header decides whether it is left to the standard decoder, which needs far more memory: a file that turns out to
+// be damaged must not get there.
 func (s source) jpeg() (*picture, error) {
 	if n := scaled.Scans(s.src, s.limits.MaxScans+1); n > s.limits.MaxScans {
 		return nil, fmt.Errorf("%w: more than the maximum of %d scans", ErrTooLarge, s.limits.MaxScans)
 	}
+	if s.info.foreign {
+		return s.image(jpeg.Decode)
+	}
 	m, err := scaled.Decode(s.ctx, s.src, scaled.Options{Denominator: denominator(s.shrink), FullChroma: s.fullChroma})
 	if err != nil {
-		if s.ctx.Err() != nil || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, err
-		}
-		return s.image(jpeg.Decode)
+		return nil, err
 	}
 	p := &picture{colours: gray, planes: m.Planes, width: m.Width, height: m.Height, scaleX: m.ScaleX, scaleY: m.ScaleY}
 	if len(m.Planes) == 3 {

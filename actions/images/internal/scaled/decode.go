@@ -98,6 +98,28 @@ func Decode(ctx context.Context, src []byte, o Options) (*Picture, error) {
 	}
 }
 
+// Handles tells by what stands before the first scan whether Decode knows this kind of file, which it may find damaged yet. It allocates nothing
+// to speak of.
+func Handles(src []byte) bool {
+	d := &decoder{seg: NewSegments(src), adobe: -1}
+	for {
+		marker, body, err := d.seg.Next()
+		switch {
+		case err != nil || marker == EOI:
+			return true
+		case marker >= SOF0 && marker <= SOF2:
+			err = d.readFrame(marker, body)
+		case marker == SOS && d.comps != nil:
+			return d.checkColours() == nil
+		case marker != DHT && marker != DQT && marker != SOS:
+			err = d.segment(marker, body)
+		}
+		if err != nil {
+			return !errors.Is(err, ErrUnsupported)
+		}
+	}
+}
+
 func (d *decoder) segment(marker byte, body []byte) error {
 	switch marker {
 	case SOF0, SOF1, SOF2:

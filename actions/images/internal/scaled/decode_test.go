@@ -125,6 +125,14 @@ func TestUnknownKindsAndDamageAreToldApart(t *testing.T) {
 	}
 }
 
+func TestForeignKindsAreKnownByTheirHeader(t *testing.T) {
+	for _, path := range samples(t) {
+		if name := filepath.Base(path); !damagedSamples[name] && scaled.Handles(file(t, path)) == foreign[name] {
+			t.Errorf("%s: foreign %v", name, !foreign[name])
+		}
+	}
+}
+
 // TestSmallDecodesLookLikeTheWhole compares a decode at a fraction with the mean of the full decode's samples.
 func TestSmallDecodesLookLikeTheWhole(t *testing.T) {
 	for _, path := range samples(t) {

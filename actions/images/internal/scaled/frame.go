@@ -9,6 +9,13 @@ var transforms = map[int]func(b *block, rows uint8, dst []byte, stride int){8: f
 
 // frame reads a SOF segment and lays out the components.
 func (d *decoder) frame(marker byte, p []byte) error {
+	if err := d.readFrame(marker, p); err != nil {
+		return err
+	}
+	return d.layOut()
+}
+
+func (d *decoder) readFrame(marker byte, p []byte) error {
 	if d.comps != nil || len(p) < 6 {
 		return ErrDamaged
 	}
@@ -23,10 +30,7 @@ func (d *decoder) frame(marker byte, p []byte) error {
 		q := p[6+3*i:]
 		d.comps[i] = component{id: q[0], h: int(q[1] >> 4), v: int(q[1] & 15), table: q[2]}
 	}
-	if err := d.checkSampling(); err != nil {
-		return err
-	}
-	return d.layOut()
+	return d.checkSampling()
 }
 
 // checkSampling accepts the samplings that image/jpeg accepts.
