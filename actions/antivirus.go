@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"go.uber.org/zap"
@@ -26,6 +27,16 @@ type Antivirus struct {
 	// AcceptUnscanned takes files while the scanner does not answer; otherwise
 	// their uploads stay open until it does.
 	AcceptUnscanned bool
+}
+
+// Try lets the scanner scan a few harmless bytes, and fails if it does not.
+func (a Antivirus) Try(ctx context.Context) error {
+	v, err := newScanner(a)
+	if v == nil {
+		return err
+	}
+	_, err = v.clamd.Scan(ctx, strings.NewReader("harmless"))
+	return err //nolint:wrapcheck // it says what it is about
 }
 
 const (

@@ -251,3 +251,11 @@ func TestAVirusIsRecordedOnceWhateverIsLost(t *testing.T) {
 		})
 	}
 }
+
+func TestTheScannerIsTriedOut(t *testing.T) {
+	for server, works := range map[string]bool{"": true, clamdtest.Start(t, 2<<20): true, "tcp://127.0.0.1:1": false, "clamd": false} {
+		if err := (actions.Antivirus{Server: server}).Try(t.Context()); (err == nil) != works {
+			t.Errorf("%q: %v", server, err)
+		}
+	}
+}

@@ -26,6 +26,10 @@ func (k keys) variant(id, version, spec string) string {
 	return k.variants(id) + version + "/" + spec
 }
 
+// ScratchKey returns a fresh key in the staging area below a root folder, to try
+// the store out with. What somebody forgets there, the daily reconciliation removes.
+func ScratchKey(root string) string { return keys{root}.staging(newVersion()) }
+
 // of returns the key of a file row: null stands for nhost's layout.
 func (k keys) of(id string, objectKey *string) string {
 	if objectKey == nil {

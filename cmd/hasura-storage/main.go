@@ -20,6 +20,8 @@ const usage = `usage:
   hasura-storage metadata apply [-starter]        add to the Hasura at HASURA_ENDPOINT what it lacks of
                                                   the project; what it has stays as it is
   hasura-storage metadata diff [-starter]         say what apply would add, and change nothing
+  hasura-storage doctor                           try out Hasura, the store and the rest as the settings say:
+                                                  one line for each finding, exit code 1 if something is broken
   hasura-storage ops rollback-keys [-apply]       for a return to nhost's hasura-storage: copy objects back
                                                   to where it looks for them; without -apply only say which
   hasura-storage settings                         the table of settings, in Markdown
@@ -66,6 +68,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return runMetadata(ctx, args, getenv, out)
 	case "ops":
 		return runOps(ctx, args, getenv, out)
+	case "doctor":
+		return service.Doctor(ctx, getenv, out)
 	case "settings":
 		return write(out, service.SettingsTable())
 	case "version":

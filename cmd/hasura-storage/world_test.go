@@ -24,6 +24,7 @@ type world struct {
 	hasura string
 	store  *s3.Store
 	env    map[string]string
+	knows  map[string]string // Hasura's own environment
 }
 
 func startWorld(t *testing.T) *world {
@@ -49,7 +50,7 @@ func startWorld(t *testing.T) *world {
 		_ = server.Close()
 	})
 	o := s3test.Start(t)
-	return &world{t: t, hasura: listener.URL, store: s3test.Open(t, o), env: map[string]string{
+	return &world{t: t, hasura: listener.URL, knows: knows, store: s3test.Open(t, o), env: map[string]string{
 		"HASURA_ENDPOINT": listener.URL + "/v1", "HASURA_GRAPHQL_ADMIN_SECRET": "the-admin-secret", "HASURA_STORAGE_SECRET": "the-secret",
 		"S3_ENDPOINT": "http://" + strings.TrimPrefix(o.Endpoint, "http://"), "S3_BUCKET": o.Bucket, "S3_REGION": o.Region,
 		"S3_ACCESS_KEY": o.AccessKey, "S3_SECRET_KEY": o.SecretKey, "S3_ROOT_FOLDER": "files",

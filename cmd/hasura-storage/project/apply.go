@@ -77,9 +77,14 @@ func Diff(ctx context.Context, o Options) (Plan, error) {
 	var plan Plan
 	err = a.patiently(ctx, func() error {
 		have, _, err := a.client.export(ctx)
-		if err == nil {
-			plan, err = a.want.compare(have, o.Starter)
+		if err != nil {
+			return err
 		}
+		if plan, err = a.want.compare(have, o.Starter); err != nil {
+			return err
+		}
+		found, err := a.client.complaints(ctx)
+		plan.Unusable = a.want.about(found)
 		return err
 	})
 	if !o.Services {

@@ -16,6 +16,9 @@ type Plan struct {
 	Services []Change
 	// Remarks are what the project has named otherwise than the service expects.
 	Remarks []string
+	// Unusable are parts of the project that Hasura has and cannot use, with its
+	// reasons.
+	Unusable []string
 }
 
 // Change is one command of the metadata API.
@@ -36,7 +39,7 @@ func (p Plan) String() string {
 	for _, change := range slices.Concat(p.Tables, p.Services) {
 		fmt.Fprintf(&b, "+ %s\n", change.Says)
 	}
-	for _, remark := range p.Remarks {
+	for _, remark := range slices.Concat(p.Remarks, p.Unusable) {
 		fmt.Fprintf(&b, "! %s\n", remark)
 	}
 	return b.String()
