@@ -185,7 +185,11 @@ func (s *Storage) closeInfected(ctx context.Context, u upload, file *string, fou
 	if err != nil {
 		return false, err //nolint:wrapcheck // decided upon by the caller
 	}
-	return done.Closed.Affected_rows == 1, nil
+	if done.Closed.Affected_rows != 1 {
+		return false, nil
+	}
+	s.counts.upload(u.Kind, UploadInfected)
+	return true, nil
 }
 
 // recordID is the same for every try and does not tell the ticket.

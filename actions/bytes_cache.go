@@ -35,6 +35,8 @@ type bytesCache struct {
 	recent *list.List // of *keptBytes, the latest used in front
 	used   int64      // bytes that are kept
 	lent   int64      // bytes that are read now, kept or not, each once
+	hits   int64
+	misses int64
 	begun  time.Time
 	seed   maphash.Seed
 	seen   []sighting
@@ -100,12 +102,15 @@ func (c *bytesCache) find(v version, size int64) (kept *keptBytes, load bool) {
 	if e := c.byKey[v]; e != nil {
 		kept, _ = e.Value.(*keptBytes)
 		if kept.bytes == nil {
+			c.misses++
 			return nil, false
 		}
 		c.recent.MoveToFront(e)
 		c.lend(kept)
+		c.hits++
 		return kept, false
 	}
+	c.misses++
 	if !c.again(v) || c.lent+size > c.limit {
 		return nil, false
 	}
@@ -113,6 +118,12 @@ func (c *bytesCache) find(v version, size int64) (kept *keptBytes, load bool) {
 	c.byKey[v] = c.recent.PushFront(kept)
 	c.lend(kept)
 	return kept, true
+}
+
+func (c *bytesCache) stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return CacheStats{Hits: c.hits, Misses: c.misses, Bytes: c.used, Limit: max(c.limit, 0)}
 }
 
 // again notes a use, and reports whether there was one shortly before.

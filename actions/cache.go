@@ -15,6 +15,8 @@ type cache struct {
 
 	mu     sync.Mutex
 	used   int64
+	hits   int64
+	misses int64
 	recent *list.List // of *picture, the latest used in front
 	byKey  map[string]*list.Element
 }
@@ -44,15 +46,24 @@ func (c *cache) get(key string) *picture {
 	defer c.mu.Unlock()
 	e := c.byKey[key]
 	if e == nil {
+		c.misses++
 		return nil
 	}
 	p := e.Value.(*picture)
 	if !c.now().Before(p.freshUntil) {
+		c.misses++
 		c.drop(e)
 		return nil
 	}
+	c.hits++
 	c.recent.MoveToFront(e)
 	return p
+}
+
+func (c *cache) stats() CacheStats {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return CacheStats{Hits: c.hits, Misses: c.misses, Bytes: c.used, Limit: c.limit}
 }
 
 // put keeps a picture, unless it alone would take more than an eighth of the room.

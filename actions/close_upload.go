@@ -20,6 +20,7 @@ func (s *Storage) commit(ctx context.Context, u upload, f facts) error {
 		f.key, f.etag, f.size, f.mimeType, f.sha256, f.width, f.height, f.placeholder)
 	switch {
 	case err == nil && done.Committed.Affected_rows == 1:
+		s.counts.upload(u.Kind, UploadCompleted)
 		u.State = stateCommitted
 		s.cleanSoon(u)
 		return nil
@@ -50,6 +51,7 @@ func equals(value any) map[string]any { return map[string]any{"_eq": value} }
 // unswitched words a commit that found no file row to switch: the upload is
 // closed as aborted, and the object, which nobody names, goes.
 func (s *Storage) unswitched(ctx context.Context, u upload) error {
+	s.counts.upload(u.Kind, UploadAborted)
 	u.State = stateAborted
 	s.cleanSoon(u)
 	f, err := s.file(ctx, u.File_id)
@@ -91,6 +93,7 @@ func (s *Storage) closedByUs(ctx context.Context, u upload) error {
 	if u.State == stateAborted {
 		return s.unswitched(ctx, u)
 	}
+	s.counts.upload(u.Kind, UploadCompleted)
 	s.cleanSoon(u)
 	return nil
 }
@@ -116,7 +119,11 @@ func (s *Storage) abort(ctx context.Context, u upload, still graphql.Condition) 
 	if err != nil {
 		return false, hasuraError(err)
 	}
-	return done.Closed.Affected_rows == 1, nil
+	if done.Closed.Affected_rows != 1 {
+		return false, nil
+	}
+	s.counts.upload(u.Kind, UploadAborted)
+	return true, nil
 }
 
 // unclaimedSince holds as long as nobody has claimed the upload after it was read or claimed.

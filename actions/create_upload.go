@@ -168,6 +168,9 @@ func (s *Storage) insertUploads(ctx context.Context, drafts []graphql.UploadValu
 	if err != nil && !errors.Is(err, graphql.ErrConflict) {
 		return hasuraError(err)
 	}
+	for _, u := range drafts {
+		s.counts.upload(u.Kind, UploadOpened)
+	}
 	return nil
 }
 
@@ -255,6 +258,10 @@ func (s *Storage) withdraw(ctx context.Context, drafts []graphql.UploadValues) {
 	// Admin: uploads are the service's own.
 	if _, err := graphql.WithdrawUploads(ctx, s.hasura.Admin(), ids); err != nil {
 		s.log.Warn("uploads could not be withdrawn; the sweep will close them", zap.Error(err))
+		return
+	}
+	for _, u := range drafts {
+		s.counts.upload(u.Kind, UploadWithdrawn)
 	}
 }
 

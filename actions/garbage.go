@@ -66,8 +66,12 @@ func (s *Storage) workOff(ctx context.Context, rows []graphql.Garbage) error {
 	if err := s.purgeCaches(ctx, files); err != nil {
 		return err
 	}
-	_, err = graphql.DropGarbage(ctx, s.hasura.Admin(), ids)
-	return hasuraError(err)
+	done, err := graphql.DropGarbage(ctx, s.hasura.Admin(), ids)
+	if err != nil {
+		return hasuraError(err)
+	}
+	s.counts.garbage(done.Dropped.Affected_rows)
+	return nil
 }
 
 // purgeCaches tells caches to forget the files. The garbage stays until they

@@ -167,6 +167,7 @@ func (r *restUploads) begin(ctx context.Context, kind, fileID string, ifMatch *s
 	if _, err := graphql.InsertUploads(ctx, r.hasura.Admin(), []graphql.UploadValues{draft}); err != nil {
 		return nil, hasuraError(err)
 	}
+	r.counts.upload(u.Kind, UploadOpened)
 	r.mu.Lock()
 	r.ids = append(r.ids, u.Id)
 	r.mu.Unlock()
@@ -304,5 +305,7 @@ func (r *restUploads) withdrawREST(ctx context.Context, u *restUpload) {
 	}
 	if err != nil {
 		r.log.Warn("an upload that was refused is left to the sweep", zap.Error(err))
+		return
 	}
+	r.counts.upload(u.Kind, UploadWithdrawn)
 }

@@ -55,6 +55,10 @@ type Options struct {
 	// Purge tells caches in front of the service to forget files, by their ids;
 	// it is called again until it succeeds. nil where there are none.
 	Purge func(ctx context.Context, ids []string) error
+
+	// WatchTransform, if set, is told of each transform of a picture as it
+	// begins, once there is memory for it; what it returns is called at its end.
+	WatchTransform func(ctx context.Context) (ended func(error))
 }
 
 // Storage is the service. It is safe for concurrent use; Close it at the end.
@@ -83,6 +87,7 @@ type Storage struct {
 
 	variants    *variants
 	small       *bytesCache
+	counts      *counts
 	completions *completions
 	intake      *intake
 	scanner     *scanner
@@ -120,6 +125,7 @@ func New(o Options) (*Storage, error) {
 		completionWait:   cmp.Or(o.CompletionWait, defaultCompletionWait),
 		unauthorizedRole: o.UnauthorizedRole,
 
+		counts:     newCounts(),
 		background: newBackground(),
 	}
 	var err error

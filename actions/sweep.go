@@ -74,6 +74,7 @@ func (s *Storage) deleteExpired(ctx context.Context, ids []string, now time.Time
 	// Admin: as above.
 	done, err := graphql.DeleteExpiredFiles(ctx, s.hasura.Admin(), ids, now)
 	if err == nil {
+		s.counts.expired(done.Deleted.Affected_rows)
 		return done.Deleted.Affected_rows
 	}
 	if len(ids) == 1 {
@@ -161,8 +162,7 @@ func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error 
 		return err
 	}
 	if u.Kind == kindREST { // its request has died
-		s.abandon(ctx, u)
-		done.Aborted++
+		s.giveUp(ctx, u, done)
 		return nil
 	}
 	expired := !s.now().Before(u.Expires_at)
@@ -179,9 +179,14 @@ func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error 
 		s.release(ctx, u)
 		return nil
 	}
-	s.abandon(ctx, u)
-	done.Aborted++
+	s.giveUp(ctx, u, done)
 	return nil
+}
+
+func (s *Storage) giveUp(ctx context.Context, u upload, done *Swept) {
+	s.abandon(ctx, u)
+	s.counts.upload(u.Kind, UploadSwept)
+	done.Aborted++
 }
 
 // givesUp decides about an expired upload that did not pass: one whose bytes are
@@ -200,6 +205,7 @@ func (s *Storage) sweepComplete(ctx context.Context, u upload, done *Swept) erro
 	select {
 	case <-run.done:
 		if run.err == nil {
+			s.counts.upload(u.Kind, UploadSwept)
 			done.Completed++
 		}
 		return run.err

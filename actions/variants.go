@@ -36,6 +36,7 @@ type variants struct {
 	sources *images.Pool // memory of the files that they read
 	cache   *cache
 	flights *flights
+	watch   func(context.Context) func(error)
 }
 
 func newVariants(s *Storage, o Options) *variants {
@@ -50,6 +51,7 @@ func newVariants(s *Storage, o Options) *variants {
 		limits: o.ImageLimits, pool: images.NewPool(o.ImageMemory, o.ImageQueue),
 		sources: images.NewPool(max(o.ImageMemory/4, o.ImageLimits.MaxSourceBytes), o.ImageQueue),
 		cache:   newCache(o.VariantCache, s.now), flights: newFlights(s.background, variantLimit),
+		watch: o.WatchTransform,
 	}
 }
 
@@ -126,7 +128,7 @@ func (v *variants) transform(ctx context.Context, src source, spec images.Spec) 
 			return imageError(err)
 		}
 		return imageError(v.pool.Do(ctx, images.Cost(info, spec), func() (err error) {
-			made, err = images.Transform(ctx, content, spec, v.limits)
+			made, err = v.watched(ctx, content, spec)
 			return err
 		}))
 	})
@@ -185,6 +187,15 @@ func (v *variants) forget(id, version string) {
 		keep = prefix + version + "/"
 	}
 	v.cache.forget(prefix, keep)
+}
+
+// watched transforms, and tells whoever watches.
+func (v *variants) watched(ctx context.Context, content []byte, spec images.Spec) (made images.Result, err error) {
+	if v.watch != nil {
+		ended := v.watch(ctx)
+		defer func() { ended(err) }()
+	}
+	return images.Transform(ctx, content, spec, v.limits)
 }
 
 // decodes reports whether the first bytes are those of a picture we can read.

@@ -41,6 +41,12 @@ type Options struct {
 	UnauthorizedRole string        // never gets BackendOnly: its variables are the client's words
 	ForwardHeaders   []string      // of REST requests, see Client.Forward; default DefaultForwardHeaders
 	Transport        http.RoundTripper
+
+	// Watch, if set, is told of each request as it begins: the context is its
+	// caller's, operation the name of one in operations/, header what is sent
+	// and may be added to. What it returns is called at the end, with the error
+	// that the caller gets.
+	Watch func(ctx context.Context, operation string, header http.Header) (ended func(error))
 }
 
 // Client is one Hasura. It is safe for concurrent use.
@@ -53,6 +59,7 @@ type Client struct {
 	credentials      []string
 	transport        http.RoundTripper
 	timeout          time.Duration
+	watch            func(context.Context, string, http.Header) func(error)
 }
 
 // New checks the options; it does not talk to Hasura.
@@ -89,6 +96,7 @@ func New(o Options) (*Client, error) {
 		credentials:      slices.Clip(forwarded.credentials()),
 		transport:        o.Transport,
 		timeout:          o.Timeout,
+		watch:            o.Watch,
 	}, nil
 }
 
@@ -148,15 +156,22 @@ func (c Caller) MakeRequest(ctx context.Context, req *graphql.Request, resp *gra
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", req.OpName, err)
 	}
-	return c.post(ctx, body, resp, mutation)
+	r := c.request(body)
+	if c.client.watch == nil {
+		return c.send(ctx, r, resp, mutation)
+	}
+	ended := c.client.watch(ctx, req.OpName, r.Header)
+	err = c.send(ctx, r, resp, mutation)
+	ended(err)
+	return err
 }
 
-// post sends a body and reads what comes back. Redirections are not followed:
+// send sends a request and reads what comes back. Redirections are not followed:
 // they would take the secret along.
-func (c Caller) post(ctx context.Context, body []byte, resp *graphql.Response, mutation bool) error {
+func (c Caller) send(ctx context.Context, r *http.Request, resp *graphql.Response, mutation bool) error {
 	ctx, cancel := context.WithTimeout(ctx, c.client.timeout)
 	defer cancel()
-	answer, err := c.client.transport.RoundTrip(c.request(ctx, body))
+	answer, err := c.client.transport.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		return unanswered(err, mutation, !neverSent(err))
 	}
@@ -165,18 +180,17 @@ func (c Caller) post(ctx context.Context, body []byte, resp *graphql.Response, m
 }
 
 // request does without http.NewRequest, which would take the address apart each time.
-func (c Caller) request(ctx context.Context, body []byte) *http.Request {
+func (c Caller) request(body []byte) *http.Request {
 	header := make(http.Header, len(c.header)+2)
 	maps.Copy(header, c.header)
 	header["Content-Type"] = jsonType
 	header["User-Agent"] = userAgent
-	r := &http.Request{
+	return &http.Request{
 		Method: http.MethodPost, URL: c.client.url, Host: c.client.url.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
 	}
-	return r.WithContext(ctx)
 }
 
 // Shared by all requests: nobody changes them.

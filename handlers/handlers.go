@@ -84,6 +84,20 @@ type Options struct {
 	// Stall is how long a client or the store may stand still in the middle of a
 	// body before it is given up; 0 is 30 seconds.
 	Stall time.Duration
+	// Watch, if set, is told of each request as it begins. The context that it
+	// returns takes the place of the request's; what it returns beside is called
+	// at the end.
+	Watch func(r *http.Request) (ctx context.Context, ended func(Answered))
+}
+
+// Answered is what became of a request. Nothing in it is a stranger's word.
+type Answered struct {
+	Method string        // "other" where HTTP's own are meant to end
+	Route  string        // as a pattern, such as /v1/files/{id}; "" where there is none
+	Status int           // 0 if there was no answer
+	Bytes  int64         // of the answer's body, as far as it was sent
+	Took   time.Duration // the body included
+	Failed bool          // by a fault of ours, Hasura's or the store's
 }
 
 // server holds what the handlers share.

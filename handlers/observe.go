@@ -32,7 +32,18 @@ func (s *server) observe(next http.Handler) http.Handler {
 			out.body = &body{ReadCloser: r.Body}
 			r.Body = out.body
 		}
-		defer func() { s.line(r, rec, time.Since(start)) }() // an aborted request has its line too
+		var ended func(Answered)
+		if s.Watch != nil {
+			var ctx context.Context
+			ctx, ended = s.Watch(r)
+			r = r.WithContext(ctx)
+		}
+		defer func() { // an aborted request has its line too
+			s.line(r, rec, time.Since(start))
+			if ended != nil {
+				ended(rec.answered(r, time.Since(start)))
+			}
+		}()
 		next.ServeHTTP(out, withRecord(r, rec))
 		if rec.status == 0 {
 			out.leave()
@@ -71,6 +82,15 @@ func (s *server) line(r *http.Request, rec *record, took time.Duration) {
 		zap.Int64("bytes", rec.bytes),
 		zap.Duration("took", took),
 	)...)
+}
+
+// answered tells whoever watches.
+func (rec *record) answered(r *http.Request, took time.Duration) Answered {
+	return Answered{
+		Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(),
+		Status: rec.status, Bytes: rec.bytes, Took: took,
+		Failed: rec.err != nil && ours(rec.err.Code) && !clientGone(r, rec.err),
+	}
 }
 
 // details are the fields that not every line has. A cause is told only where

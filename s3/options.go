@@ -107,7 +107,7 @@ func knownRegion(e endpoint, bucket, region string) error {
 	if e.host != awsHost {
 		return nil
 	}
-	client, err := newClient(e, region, credentials.NewStaticV4("none", "none", ""))
+	client, err := newClient(e, region, credentials.NewStaticV4("none", "none", ""), newTransport())
 	if err != nil {
 		return fmt.Errorf("s3: region %q: %w", region, err)
 	}

@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -50,6 +51,12 @@ type Options struct {
 	// behind proxies that send bodies in chunks. The store then no longer
 	// refuses a body of another length.
 	UnsignedLength bool
+
+	// Watch, if set, is told of each request to the store as it is sent, those
+	// of repeated tries included: api is its name in S3's own words, such as
+	// GetObject. Headers may be added to r, unsigned. What it returns is called
+	// once the answer's header or an error has come, and may wrap its body.
+	Watch func(api string, r *http.Request) (ended func(*http.Response, error))
 }
 
 // Object is what the store knows about one object.
@@ -121,11 +128,11 @@ func New(o Options) (*Store, error) {
 		return nil, err
 	}
 	keys := o.credentials()
-	client, err := newClient(internal, region, keys)
+	client, err := newClient(internal, region, keys, o.transport())
 	if err != nil {
 		return nil, fmt.Errorf("s3: endpoint: %w", err)
 	}
-	signer, err := newClient(public, region, keys)
+	signer, err := newClient(public, region, keys, newTransport())
 	if err != nil {
 		return nil, fmt.Errorf("s3: public endpoint: %w", err)
 	}
@@ -138,10 +145,10 @@ func New(o Options) (*Store, error) {
 
 // newClient makes a client that needs no network to be made or to sign: the
 // region is always given, so the library never asks the store for it.
-func newClient(e endpoint, region string, keys *credentials.Credentials) (*minio.Client, error) {
+func newClient(e endpoint, region string, keys *credentials.Credentials, transport http.RoundTripper) (*minio.Client, error) {
 	client, err := minio.New(e.host, &minio.Options{
 		Creds: keys, Secure: e.secure, Region: region, BucketLookup: e.lookup(),
-		Transport: newTransport(), MaxRetries: attempts,
+		Transport: transport, MaxRetries: attempts,
 	})
 	if err != nil {
 		return nil, err

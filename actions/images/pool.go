@@ -14,6 +14,7 @@ type Pool struct {
 	room    *semaphore.Weighted
 	queue   int64
 	waiting atomic.Int64
+	used    atomic.Int64
 }
 
 // NewPool makes a Pool of budget bytes for which at most queue transforms wait.
@@ -38,6 +39,13 @@ func (p *Pool) Do(ctx context.Context, cost int64, work func() error) error {
 			return err
 		}
 	}
-	defer p.room.Release(cost)
+	p.used.Add(cost)
+	defer func() {
+		p.used.Add(-cost)
+		p.room.Release(cost)
+	}()
 	return work()
 }
+
+// Load is what is going on now: the bytes that are in use, and how many wait.
+func (p *Pool) Load() (used, waiting int64) { return p.used.Load(), p.waiting.Load() }

@@ -51,11 +51,12 @@ type config struct {
 	imageCache  int64
 	fileCache   int64 // negative is none
 
-	publicURL string // without a final slash
-	bind      string
-	bindPprof string // "" is none
-	prefix    string // "" or "/v1"
-	cors      handlers.CORS
+	publicURL   string // without a final slash
+	bind        string
+	bindPprof   string // "" is none
+	bindMetrics string // "" is none
+	prefix      string // "" or "/v1"
+	cors        handlers.CORS
 
 	sweepCheck    time.Duration // see swept
 	sweepPatience time.Duration

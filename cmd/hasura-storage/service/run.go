@@ -18,6 +18,7 @@ import (
 
 	"hasura-storage/actions"
 	"hasura-storage/cmd/hasura-storage/purge"
+	"hasura-storage/cmd/hasura-storage/service/telemetry"
 	"hasura-storage/graphql"
 	"hasura-storage/handlers"
 	"hasura-storage/s3"
@@ -47,7 +48,7 @@ func Storage(getenv func(string) string, log *zap.Logger) (*actions.Storage, err
 	if err != nil {
 		return nil, fmt.Errorf("the configuration is wrong:\n%w", err)
 	}
-	return c.storage(log)
+	return c.storage(telemetry.Hooks{}, log)
 }
 
 func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr) error {
@@ -55,7 +56,8 @@ func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr
 		log.Warn(text)
 	}
 	boundMemory(os.DirFS("/"), log)
-	storage, err := c.storage(log) //nolint:contextcheck // it talks to nobody
+	watch := c.telemetry()
+	storage, err := c.storage(watch.Hooks(), log) //nolint:contextcheck // it talks to nobody
 	if err != nil {
 		return err
 	}
@@ -68,11 +70,17 @@ func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr
 	}
 	defer stopProfiles()
 	service := newSwept(storage, time.Now()).every(c.sweepCheck, c.sweepPatience)
+	watch.Follow(storage.Stats, service.lastSweep)
+	stopMetrics, err := c.metrics(ctx, watch, log)
+	if err != nil {
+		return err
+	}
+	defer stopMetrics()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.bind)
 	if err != nil {
 		return fmt.Errorf("BIND %s: %w", c.bind, err)
 	}
-	p := process{server: c.server(service, storage, log), listener: listener, service: service, storage: storage, log: log}
+	p := process{server: c.server(service, storage, watch.Hooks(), log), listener: listener, service: service, storage: storage, log: log}
 	log.Info("listening", zap.Stringer("address", listener.Addr()), zap.String("version", Version()))
 	if ready != nil {
 		ready <- listener.Addr()
@@ -89,13 +97,23 @@ type process struct {
 	log      *zap.Logger
 }
 
+// telemetry is nil where nobody asked for it: then nothing is watched.
+func (c *config) telemetry() *telemetry.Telemetry {
+	if c.bindMetrics == "" {
+		return nil
+	}
+	return telemetry.New(Version())
+}
+
 // storage wires the use cases. It talks to nobody.
-func (c *config) storage(log *zap.Logger) (*actions.Storage, error) {
+func (c *config) storage(watch telemetry.Hooks, log *zap.Logger) (*actions.Storage, error) {
 	hasura, errHasura := graphql.New(graphql.Options{
 		Endpoint: c.hasuraEndpoint, AdminSecret: c.adminSecret.reveal(),
 		BackendOnly: c.backendOnly, UnauthorizedRole: c.unauthorizedRole, ForwardHeaders: c.forwardHeaders,
+		Watch: watch.Hasura,
 	})
 	options := c.store
+	options.Watch = watch.Store
 	options.SecretKey = c.storeSecret.reveal()
 	store, errStore := s3.New(options)
 	caches := c.purge
@@ -111,6 +129,7 @@ func (c *config) storage(log *zap.Logger) (*actions.Storage, error) {
 		CacheAuthorized: c.cacheAuthorized, CDNCacheControl: c.cdnCacheControl, Purge: forget, UploadMemory: c.uploadMemory,
 		Proxied: c.proxied, Antivirus: c.antivirus,
 		ImageLimits: c.images, PresetsOnly: c.presetsOnly, ImageMemory: c.imageMemory, VariantCache: c.imageCache, FileCache: c.fileCache,
+		WatchTransform: watch.Transform,
 	})
 }
 
@@ -124,7 +143,7 @@ func (c *config) keys() [][]byte {
 
 // server has no limit for a whole request or answer: files are large and
 // clients slow. The handlers move deadlines along with the bytes.
-func (c *config) server(service handlers.Service, storage *actions.Storage, log *zap.Logger) *http.Server {
+func (c *config) server(service handlers.Service, storage *actions.Storage, watch telemetry.Hooks, log *zap.Logger) *http.Server {
 	var receiver handlers.Receiver
 	if c.proxied {
 		receiver = storage
@@ -135,6 +154,7 @@ func (c *config) server(service handlers.Service, storage *actions.Storage, log 
 			AdminSecret: c.adminSecret.reveal(), Files: storage,
 			Receiver: receiver, Notifications: handlers.Notifications{Secret: c.hints.reveal(), Arrived: storage.Arrived},
 			Cookies: slices.ContainsFunc(c.forwardHeaders, func(name string) bool { return strings.EqualFold(name, "Cookie") }),
+			Watch:   watch.Request,
 		}),
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       2 * time.Minute,

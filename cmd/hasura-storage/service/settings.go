@@ -46,6 +46,7 @@ var settings = []setting{
 	{"PUBLIC_URL", "http://localhost:8000", "this service's address as browsers reach it", address(func(c *config) *string { return &c.publicURL })},
 	{"BIND", ":8000", "where to listen, as host:port", bind(func(c *config) *string { return &c.bind })},
 	{"BIND_PPROF", "", "where to offer Go's profiles below `/debug/pprof/`, as host:port, to whoever can connect; without it nowhere", bind(func(c *config) *string { return &c.bindPprof })},
+	{"BIND_METRICS", "", "where to offer metrics for Prometheus at `/metrics`, as host:port, to whoever can connect; without it nowhere", bind(func(c *config) *string { return &c.bindMetrics })},
 	{"API_ROOT_PREFIX", "/v1", "begins the paths of the REST interface", prefix},
 	{"CORS_ALLOW_ORIGINS", "*", "web pages that may read answers, separated by commas; `*` is every one", origins},
 	{"CORS_ALLOW_CREDENTIALS", "false", "these pages may send cookies along", boolean(func(c *config) *bool { return &c.cors.Credentials })},

@@ -37,6 +37,9 @@ func (s *swept) Sweep(ctx context.Context) (actions.Swept, error) {
 	return s.Service.Sweep(ctx)
 }
 
+// lastSweep is when a sweep was last begun here, or the start.
+func (s *swept) lastSweep() time.Time { return time.Unix(0, s.last.Load()) }
+
 // every replaces the times that newSwept sets.
 func (s *swept) every(check, patience time.Duration) *swept {
 	s.check, s.patience = check, patience
