@@ -184,8 +184,8 @@ func (s *Storage) insertFiles(ctx context.Context, caller graphql.Caller, drafts
 		}
 	}
 	done, err := graphql.InsertFiles(ctx, caller, rows)
-	if errors.Is(err, graphql.ErrConflict) && s.insertedTwice(ctx, drafts) {
-		return nil
+	if errors.Is(err, graphql.ErrConflict) {
+		return s.unlessInsertedTwice(ctx, drafts, err)
 	}
 	if err != nil {
 		return err
@@ -196,28 +196,37 @@ func (s *Storage) insertFiles(ctx context.Context, caller graphql.Caller, drafts
 	return nil
 }
 
-// insertedTwice reports whether the rows that an insert found were written by
+// unlessInsertedTwice returns nil if the rows that an insert found were written by
 // itself, the request having been sent twice on the way: each is younger than
 // its upload, is as it was sent, and no other upload is or was for it. Who
 // creates a file writes his upload first, so a row of somebody else's has one.
-func (s *Storage) insertedTwice(ctx context.Context, drafts []graphql.UploadValues) bool {
+// Otherwise it returns conflict, or why it cannot tell: then nothing may be taken back.
+func (s *Storage) unlessInsertedTwice(ctx context.Context, drafts []graphql.UploadValues, conflict error) error {
 	written, err := s.uploads(ctx, drafts)
 	if err != nil {
-		return false
+		return cannotTell(err)
 	}
 	for i, u := range written {
 		f := u.File
 		if f == nil || deref(f.IsUploaded) || f.CreatedAt.Before(u.Created_at) ||
 			deref(f.Name) != deref(drafts[i].Name) || int64(deref(f.Size)) != drafts[i].Size {
-			return false
+			return conflict
 		}
 		// Admin: uploads are the service's own.
 		all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), f.Id)
-		if err != nil || len(all.Uploads) != 1 {
-			return false
+		if err != nil {
+			return cannotTell(err)
+		}
+		if len(all.Uploads) != 1 {
+			return conflict
 		}
 	}
-	return true
+	return nil
+}
+
+// cannotTell hides what went wrong: it is no answer to the insert, whatever it says.
+func cannotTell(err error) error {
+	return Errorf(HasuraUnavailable, "whether the file was created is unknown, try again").Because(errors.New(err.Error()))
 }
 
 // refused ends a create whose file rows were not written. Where the outcome is

@@ -335,6 +335,41 @@ func TestACreateWhoseInsertIsCut(t *testing.T) {
 	}
 }
 
+func TestAnInsertThatWasSentTwiceIsNotTakenBackInTheDark(t *testing.T) {
+	for name, upload := range map[string]func(*stack) error{
+		"by ticket": func(s *stack) error {
+			_, err := s.service.CreateUpload(t.Context(), user(), actions.CreateUpload{Name: "a", Size: 5})
+			return err
+		},
+		"by REST": func(s *stack) error {
+			_, err := s.service.UploadFiles(t.Context(), sentBy(user()), &parts{{"file[]", "a", []byte("bytes")}})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			s.hasura.Set(func(r faults.Request) (faults.Fault, func()) {
+				switch r.Operation {
+				case "InsertFiles":
+					return faults.Double, nil
+				case "UploadsOfFile": // nobody can tell whose row it is that was there
+					return faults.Drop, nil
+				}
+				return faults.None, nil
+			})
+			if err := upload(s); code(err) != actions.HasuraUnavailable {
+				t.Fatalf("got %v", err)
+			}
+			s.sweep(3 * time.Hour)
+			s.sweep(3 * time.Hour)
+			data := s.graphql(nil, `{ files { id } storage_uploads { id } }`, nil)
+			if len(rows(data["files"])) != 0 || len(rows(data["storage_uploads"])) != 0 || len(s.keys()) != 0 {
+				t.Errorf("left behind: %v %v", data, s.keys())
+			}
+		})
+	}
+}
+
 func TestACreateThatIsRepeatedGetsTheSameTicket(t *testing.T) {
 	s := start(t)
 	owner := user()

@@ -148,7 +148,7 @@ func (p *program) spawn() *instance {
 	number := len(p.instances) + 1000*p.random.IntN(1000)
 	hasura.Set(p.rule(i, number, 0.07))
 	store.Set(p.rule(i, number+1, 0.03))
-	client, err := graphql.New(graphql.Options{Endpoint: hasura.URL, AdminSecret: adminSecret, Timeout: 5 * time.Second})
+	client, err := graphql.New(graphql.Options{Endpoint: hasura.URL, AdminSecret: adminSecret, Timeout: time.Minute})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -214,11 +214,13 @@ func (f *uploadForm) insertRow(ctx context.Context, u *restUpload) error {
 		row.BucketID = &f.bucket.Id
 	}
 	done, err := graphql.InsertFiles(ctx, f.caller, []graphql.FileValues{row})
-	if errors.Is(err, graphql.ErrConflict) && f.insertedTwice(ctx, []graphql.UploadValues{{ID: u.Id, Name: &u.name, Size: u.object.Size}}) {
-		return nil
+	inserted := err == nil && done.Inserted.Affected_rows == 1
+	if errors.Is(err, graphql.ErrConflict) {
+		err = f.unlessInsertedTwice(ctx, []graphql.UploadValues{{ID: u.Id, Name: &u.name, Size: u.object.Size}}, err)
+		inserted = err == nil
 	}
 	switch {
-	case err == nil && done.Inserted.Affected_rows == 1:
+	case inserted:
 		return nil
 	case err == nil || graphql.Refused(err) || errors.Is(err, graphql.ErrUnauthenticated):
 		f.withdrawREST(ctx, u)
