@@ -23,7 +23,9 @@ func newBackground() *background {
 }
 
 // run starts work in a goroutine, or reports false if the service is stopping.
-func (b *background) run(limit time.Duration, work func(context.Context)) bool {
+// The work's context has from's values, so that traces see where it belongs, and
+// ends without it.
+func (b *background) run(from context.Context, limit time.Duration, work func(context.Context)) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closing {
@@ -32,8 +34,9 @@ func (b *background) run(limit time.Duration, work func(context.Context)) bool {
 	b.running.Add(1)
 	go func() {
 		defer b.running.Done()
-		ctx, cancel := context.WithTimeout(b.ctx, limit)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(from), limit)
 		defer cancel()
+		defer context.AfterFunc(b.ctx, cancel)()
 		work(ctx)
 	}()
 	return true

@@ -22,7 +22,7 @@ func (s *Storage) commit(ctx context.Context, u upload, f facts) error {
 	case err == nil && done.Committed.Affected_rows == 1:
 		s.counts.upload(u.Kind, UploadCompleted)
 		u.State = stateCommitted
-		s.cleanSoon(u)
+		s.cleanSoon(ctx, u)
 		return nil
 	case err == nil && done.Closed.Affected_rows == 1:
 		return s.unswitched(ctx, u)
@@ -53,7 +53,7 @@ func equals(value any) map[string]any { return map[string]any{"_eq": value} }
 func (s *Storage) unswitched(ctx context.Context, u upload) error {
 	s.counts.upload(u.Kind, UploadAborted)
 	u.State = stateAborted
-	s.cleanSoon(u)
+	s.cleanSoon(ctx, u)
 	f, err := s.file(ctx, u.File_id)
 	switch {
 	case err != nil:
@@ -94,7 +94,7 @@ func (s *Storage) closedByUs(ctx context.Context, u upload) error {
 		return s.unswitched(ctx, u)
 	}
 	s.counts.upload(u.Kind, UploadCompleted)
-	s.cleanSoon(u)
+	s.cleanSoon(ctx, u)
 	return nil
 }
 
@@ -157,8 +157,8 @@ func (s *Storage) cleanNow(ctx context.Context, u upload) {
 }
 
 // cleanSoon removes what a closed upload left without keeping the client waiting.
-func (s *Storage) cleanSoon(u upload) {
-	s.background.run(time.Minute, func(ctx context.Context) {
+func (s *Storage) cleanSoon(ctx context.Context, u upload) {
+	s.background.run(ctx, time.Minute, func(ctx context.Context) {
 		if err := s.settle(ctx, u); err != nil {
 			s.log.Warn("a closed upload is left to the sweep", zap.Error(err))
 		}

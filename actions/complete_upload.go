@@ -68,7 +68,7 @@ func (s *Storage) told(as Session, u upload) (File, error) {
 // join starts the completion of an upload, or waits for the one that runs, here
 // or elsewhere, while ctx lasts. It returns nil once there is news.
 func (s *Storage) join(ctx context.Context, u upload, parts []UploadedPart) error {
-	run, err := s.completions.join(u.Id, func(ctx context.Context) error { return s.complete(ctx, u, parts) })
+	run, err := s.completions.join(ctx, u.Id, func(ctx context.Context) error { return s.complete(ctx, u, parts) })
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func newCompletions(b *background) *completions {
 }
 
 // join returns the running completion of an upload, or starts work as one.
-func (c *completions) join(id string, work func(context.Context) error) (*completion, error) {
+func (c *completions) join(ctx context.Context, id string, work func(context.Context) error) (*completion, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if run := c.running[id]; run != nil {
@@ -121,7 +121,7 @@ func (c *completions) join(id string, work func(context.Context) error) (*comple
 		return nil, Errorf(Busy, "too many uploads are being completed, try again")
 	}
 	run := &completion{done: make(chan struct{})}
-	started := c.background.run(completionLimit, func(ctx context.Context) {
+	started := c.background.run(ctx, completionLimit, func(ctx context.Context) {
 		run.err = work(ctx)
 		c.mu.Lock()
 		delete(c.running, id)

@@ -37,7 +37,7 @@ func (s *Storage) DeleteFile(ctx context.Context, as Headers, id string, unless 
 	if deleted == 0 {
 		return errNoFile
 	}
-	s.goneSoon(id)
+	s.goneSoon(ctx, id)
 	return nil
 }
 

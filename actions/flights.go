@@ -30,7 +30,7 @@ func newFlights(b *background, limit time.Duration) *flights {
 
 // do returns what work makes for key, joining the flight that is under way.
 func (f *flights) do(ctx context.Context, key string, work func(context.Context) (*picture, error)) (*picture, error) {
-	one, err := f.board(key, work)
+	one, err := f.board(ctx, key, work)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (f *flights) do(ctx context.Context, key string, work func(context.Context)
 	}
 }
 
-func (f *flights) board(key string, work func(context.Context) (*picture, error)) (*flight, error) {
+func (f *flights) board(ctx context.Context, key string, work func(context.Context) (*picture, error)) (*flight, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one := f.all[key]; one != nil {
@@ -52,7 +52,7 @@ func (f *flights) board(key string, work func(context.Context) (*picture, error)
 	}
 	abandoned, cancel := context.WithCancel(context.Background())
 	one := &flight{waiting: 1, cancel: cancel, done: make(chan struct{})}
-	started := f.background.run(f.limit, func(ctx context.Context) {
+	started := f.background.run(ctx, f.limit, func(ctx context.Context) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		defer context.AfterFunc(abandoned, stop)()

@@ -41,7 +41,7 @@ func (s *Storage) Arrived(ctx context.Context, keys []string) (Hinted, error) {
 	}
 	var done Hinted
 	for _, row := range found.Uploads {
-		if s.completeSoon(upload{row}) {
+		if s.completeSoon(ctx, upload{row}) {
 			done.Completing++
 		}
 	}
@@ -50,11 +50,11 @@ func (s *Storage) Arrived(ctx context.Context, keys []string) (Hinted, error) {
 
 // completeSoon completes an upload without keeping anybody waiting, and reports
 // whether it began to.
-func (s *Storage) completeSoon(u upload) bool {
+func (s *Storage) completeSoon(ctx context.Context, u upload) bool {
 	if u.Kind == kindREST { // its request completes it
 		return false
 	}
-	_, err := s.completions.join(u.Id, func(ctx context.Context) error {
+	_, err := s.completions.join(ctx, u.Id, func(ctx context.Context) error {
 		arrived, err := s.hasArrived(ctx, u)
 		if err == nil && arrived {
 			err = s.complete(ctx, u, nil)

@@ -104,7 +104,7 @@ func (f *replaceForm) replace(ctx context.Context, unless Precondition) (StoredF
 		}
 	}
 	if err == nil {
-		f.goneSoon(f.row.Id)
+		f.goneSoon(ctx, f.row.Id)
 	}
 	return file, err
 }

@@ -26,11 +26,11 @@ type Reconciling struct {
 // is removed, parts of forgotten uploads included; rows whose object is missing,
 // keys that are not ours and objects in nhost's layout are counted in the log
 // and never touched.
-func (s *Storage) Reconcile(context.Context) (Reconciling, error) {
+func (s *Storage) Reconcile(ctx context.Context) (Reconciling, error) {
 	if !s.reconciling.TryLock() {
 		return Reconciling{}, nil
 	}
-	started := s.background.run(reconcileLimit, func(ctx context.Context) {
+	started := s.background.run(ctx, reconcileLimit, func(ctx context.Context) {
 		defer s.reconciling.Unlock()
 		s.reconcile(ctx)
 	})

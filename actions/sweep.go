@@ -198,7 +198,7 @@ func (s *Storage) givesUp(u upload, err error) bool {
 }
 
 func (s *Storage) sweepComplete(ctx context.Context, u upload, done *Swept) error {
-	run, err := s.completions.join(u.Id, func(ctx context.Context) error { return s.complete(ctx, u, nil) })
+	run, err := s.completions.join(ctx, u.Id, func(ctx context.Context) error { return s.complete(ctx, u, nil) })
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ type group[V any] struct {
 
 // batch is one request to be, and then its answer.
 type batch[V any] struct {
+	ctx    context.Context //nolint:containedctx // with the values of the first caller's alone, for traces
 	ids    []string
 	known  map[string]bool
 	done   chan struct{} // closed when values and err stand
@@ -55,7 +56,7 @@ func newGatherer[V any]() *gatherer[V] { return &gatherer[V]{groups: map[string]
 // members of which must be able to use each other's fetch. A caller whose ctx
 // ends leaves alone; the others get their answer.
 func (g *gatherer[V]) get(ctx context.Context, key string, ids []string, ask fetch[V]) (map[string]V, error) {
-	b, err := g.join(key, ids, ask)
+	b, err := g.join(ctx, key, ids, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (g *gatherer[V]) get(ctx context.Context, key string, ids []string, ask fet
 
 // join puts ids into the batch that collects, and lets it go at once if nothing
 // of the group is on its way, or if it is full.
-func (g *gatherer[V]) join(key string, ids []string, ask fetch[V]) (*batch[V], error) {
+func (g *gatherer[V]) join(ctx context.Context, key string, ids []string, ask fetch[V]) (*batch[V], error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.waiting >= maxWaiting {
@@ -83,7 +84,7 @@ func (g *gatherer[V]) join(key string, ids []string, ask fetch[V]) (*batch[V], e
 		g.groups[key] = members
 	}
 	if members.next == nil {
-		members.next = &batch[V]{known: map[string]bool{}, done: make(chan struct{})}
+		members.next = &batch[V]{ctx: context.WithoutCancel(ctx), known: map[string]bool{}, done: make(chan struct{})}
 	}
 	b := members.next
 	b.add(ids)
@@ -107,7 +108,7 @@ func (b *batch[V]) add(ids []string) {
 // fly asks for a batch, and then for what has come together meanwhile.
 func (g *gatherer[V]) fly(key string, members *group[V], b *batch[V], ask fetch[V]) {
 	for b != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), flightTime)
+		ctx, cancel := context.WithTimeout(b.ctx, flightTime)
 		b.values, b.err = inChunks(ctx, b.ids, ask)
 		cancel()
 		close(b.done)

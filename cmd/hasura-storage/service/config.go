@@ -55,6 +55,7 @@ type config struct {
 	bind        string
 	bindPprof   string // "" is none
 	bindMetrics string // "" is none
+	traces      string // where they go; "" is nowhere
 	prefix      string // "" or "/v1"
 	cors        handlers.CORS
 

@@ -86,6 +86,7 @@ func TestComplaints(t *testing.T) {
 		"a port that is none":          {with("BIND", "8000"), "BIND must be host:port"},
 		"profiles at no port":          {with("BIND_PPROF", "6060"), "BIND_PPROF must be host:port"},
 		"metrics at no port":           {with("BIND_METRICS", "9090"), "BIND_METRICS must be host:port"},
+		"traces by gRPC":               {with("OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://collector:4317"), "OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that begins with http"},
 		"a port that does not exist":   {with("BIND", ":99999"), "BIND must be host:port"},
 		"a link for a month":           {with("MAX_DOWNLOAD_EXPIRATION", "2592000"), "MAX_DOWNLOAD_EXPIRATION must be a number of seconds from 1 to 604800"},
 		"a size without sense":         {with("IMAGE_MEMORY", "much"), "IMAGE_MEMORY must be a number of bytes such as 512MiB"},

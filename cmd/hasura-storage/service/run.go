@@ -56,7 +56,11 @@ func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr
 		log.Warn(text)
 	}
 	boundMemory(os.DirFS("/"), log)
-	watch := c.telemetry()
+	watch, err := telemetry.New(ctx, telemetry.Options{Version: Version(), Metrics: c.bindMetrics != "", Traces: c.traces, Log: log})
+	if err != nil {
+		return err
+	}
+	defer stopTelemetry(watch, log)               //nolint:contextcheck // ctx has ended by then
 	storage, err := c.storage(watch.Hooks(), log) //nolint:contextcheck // it talks to nobody
 	if err != nil {
 		return err
@@ -97,12 +101,13 @@ type process struct {
 	log      *zap.Logger
 }
 
-// telemetry is nil where nobody asked for it: then nothing is watched.
-func (c *config) telemetry() *telemetry.Telemetry {
-	if c.bindMetrics == "" {
-		return nil
+// stopTelemetry sends what is left, for five seconds at most.
+func stopTelemetry(watch *telemetry.Telemetry, log *zap.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := watch.Close(ctx); err != nil {
+		log.Warn("the last traces are lost", zap.Error(err))
 	}
-	return telemetry.New(Version())
 }
 
 // storage wires the use cases. It talks to nobody.

@@ -47,6 +47,7 @@ var settings = []setting{
 	{"BIND", ":8000", "where to listen, as host:port", bind(func(c *config) *string { return &c.bind })},
 	{"BIND_PPROF", "", "where to offer Go's profiles below `/debug/pprof/`, as host:port, to whoever can connect; without it nowhere", bind(func(c *config) *string { return &c.bindPprof })},
 	{"BIND_METRICS", "", "where to offer metrics for Prometheus at `/metrics`, as host:port, to whoever can connect; without it nowhere", bind(func(c *config) *string { return &c.bindMetrics })},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT", "", "where traces go by OTLP over HTTP, as URL without `/v1/traces`; without it there are none", address(func(c *config) *string { return &c.traces })},
 	{"API_ROOT_PREFIX", "/v1", "begins the paths of the REST interface", prefix},
 	{"CORS_ALLOW_ORIGINS", "*", "web pages that may read answers, separated by commas; `*` is every one", origins},
 	{"CORS_ALLOW_CREDENTIALS", "false", "these pages may send cookies along", boolean(func(c *config) *bool { return &c.cors.Credentials })},

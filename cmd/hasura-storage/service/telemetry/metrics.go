@@ -1,8 +1,6 @@
 package telemetry
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -12,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"hasura-storage/graphql"
 	"hasura-storage/handlers"
 )
 
@@ -129,8 +126,6 @@ func (m *metrics) histogram(name, help string, labels ...string) *prometheus.His
 	return h
 }
 
-const okay = "ok"
-
 func class(of int) string {
 	if of == 0 {
 		return "none"
@@ -138,7 +133,19 @@ func class(of int) string {
 	return strconv.Itoa(of) + "xx"
 }
 
+// The methods below do nothing to nil metrics, which nobody asked for.
+
+func (m *metrics) begun() {
+	if m != nil {
+		m.inFlight.Inc()
+	}
+}
+
 func (m *metrics) answered(a handlers.Answered) {
+	if m == nil {
+		return
+	}
+	m.inFlight.Dec()
 	s := m.requests.at(requestLabels{a.Route, a.Method, a.Status / 100})
 	s.count.Inc()
 	s.bytes.Add(float64(a.Bytes))
@@ -148,50 +155,37 @@ func (m *metrics) answered(a handlers.Answered) {
 	s.took.Observe(a.Took.Seconds())
 }
 
-func (m *metrics) asked(operation string, err error, took time.Duration) {
-	s := m.asks.at(askLabels{operation, asked(err)})
-	s.count.Inc()
-	s.took.Observe(took.Seconds())
-}
-
-func asked(err error) string {
-	switch {
-	case err == nil:
-		return okay
-	case errors.Is(err, context.Canceled):
-		return "cancelled"
-	case errors.Is(err, graphql.ErrUnavailable), errors.Is(err, graphql.ErrUnknownOutcome):
-		return "unavailable"
-	default:
-		return "refused"
+func (m *metrics) asked(operation, outcome string, took time.Duration) {
+	if m != nil {
+		m.asks.at(askLabels{operation, outcome}).ended(took)
 	}
 }
 
-func (m *metrics) called(api string, sent int64, answer *http.Response, err error, took time.Duration) {
-	outcome := called(answer, err)
-	s := m.calls.at(callLabels{api, outcome})
-	s.count.Inc()
-	s.took.Observe(took.Seconds())
-	if outcome != okay {
+func (m *metrics) called(api, outcome string, took time.Duration) {
+	if m != nil {
+		m.calls.at(callLabels{api, outcome}).ended(took)
+	}
+}
+
+// moved counts the body that the store took, and the one that it gives.
+func (m *metrics) moved(api string, sent int64, answer *http.Response) {
+	if m == nil {
 		return
 	}
+	s := m.calls.at(callLabels{api, okay})
 	s.sent.Add(float64(max(sent, 0)))
 	answer.Body = counted{answer.Body, s.received}
 }
 
-// called tells what came of a request to the store. Not to have an object is an
-// answer, too, and many are asked for to find that out.
-func called(answer *http.Response, err error) string {
-	switch {
-	case errors.Is(err, context.Canceled):
-		return "cancelled"
-	case err != nil, answer.StatusCode >= http.StatusInternalServerError:
-		return "unavailable"
-	case answer.StatusCode >= http.StatusBadRequest:
-		return "refused"
-	default:
-		return okay
+func (m *metrics) transformed(outcome string, took time.Duration) {
+	if m != nil {
+		m.work.at(outcome).ended(took)
 	}
+}
+
+func (s callSeries) ended(took time.Duration) {
+	s.count.Inc()
+	s.took.Observe(took.Seconds())
 }
 
 // counted counts what is read of a body.
@@ -206,22 +200,9 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (m *metrics) transformed(err error, took time.Duration) {
-	outcome := okay
-	switch {
-	case errors.Is(err, context.Canceled):
-		outcome = "cancelled"
-	case err != nil:
-		outcome = "failed"
-	}
-	s := m.work.at(outcome)
-	s.count.Inc()
-	s.took.Observe(took.Seconds())
-}
-
 // Metrics answers Prometheus, whatever the path.
 func (t *Telemetry) Metrics() http.Handler {
-	if t == nil {
+	if t == nil || t.metrics == nil {
 		return http.NotFoundHandler()
 	}
 	return promhttp.HandlerFor(t.metrics.registry, promhttp.HandlerOpts{})

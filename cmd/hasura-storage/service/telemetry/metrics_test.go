@@ -19,7 +19,7 @@ func TestOutcomes(t *testing.T) {
 		{asked(graphql.ErrUnknownOutcome), "unavailable"}, {asked(errors.Join(graphql.ErrUnavailable, gone)), "cancelled"},
 		{called(&http.Response{StatusCode: 206}, nil), "ok"}, {called(&http.Response{StatusCode: 404}, nil), "refused"},
 		{called(&http.Response{StatusCode: 503}, nil), "unavailable"}, {called(nil, errors.New("refused")), "unavailable"}, {called(nil, gone), "cancelled"},
-		{class(0), "none"}, {class(4), "4xx"},
+		{worked(nil), "ok"}, {worked(gone), "cancelled"}, {worked(errors.New("bytes")), "failed"}, {class(0), "none"}, {class(4), "4xx"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
@@ -27,10 +27,19 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+func counting(tb testing.TB) Hooks {
+	tb.Helper()
+	all, err := New(tb.Context(), Options{Metrics: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return all.Hooks()
+}
+
 // TestCountingIsCheap: what is on the way of every download allocates nothing
 // but the function that is called at its end.
 func TestCountingIsCheap(t *testing.T) {
-	watch := New("1").Hooks()
+	watch := counting(t)
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	a := handlers.Answered{Method: "GET", Route: "/v1/files/{id}", Status: 200, Bytes: 4096, Took: time.Millisecond}
 	if n := testing.AllocsPerRun(100, func() {
@@ -42,7 +51,7 @@ func TestCountingIsCheap(t *testing.T) {
 }
 
 func BenchmarkRequest(b *testing.B) {
-	watch := New("1").Hooks()
+	watch := counting(b)
 	r, _ := http.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 	a := handlers.Answered{Method: "GET", Route: "/v1/files/{id}", Status: 200, Bytes: 4096, Took: time.Millisecond}
 	b.ReportAllocs()

@@ -11,7 +11,7 @@ import (
 // Follow adds what the service counts itself. lastSweep is when the sweep was
 // last begun here.
 func (t *Telemetry) Follow(stats func() actions.Stats, lastSweep func() time.Time) {
-	if t == nil {
+	if t == nil || t.metrics == nil {
 		return
 	}
 	t.metrics.registry.MustRegister(&follower{stats: stats, lastSweep: lastSweep})

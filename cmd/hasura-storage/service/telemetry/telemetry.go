@@ -1,6 +1,6 @@
 // Package telemetry tells from outside what the service does: metrics for
-// Prometheus at each boundary, which are requests, Hasura, the store, and work on
-// pictures. Start at New, whose Hooks the parts call.
+// Prometheus and traces for OpenTelemetry, at each boundary, which are requests,
+// Hasura, the store, and work on pictures. Start at New, whose Hooks the parts call.
 package telemetry
 
 import (
@@ -8,11 +8,51 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.uber.org/zap"
+
 	"hasura-storage/handlers"
 )
 
 // Telemetry is what watches. A nil one watches nothing.
-type Telemetry struct{ metrics *metrics }
+type Telemetry struct {
+	metrics *metrics
+	traces  *traces
+}
+
+// Options say what is wanted.
+type Options struct {
+	Version string // of the service
+	Metrics bool
+	Traces  string // URL of an OTLP receiver by HTTP, without /v1/traces; "" is none
+	Log     *zap.Logger
+}
+
+// New makes a Telemetry, or nil if nothing is wanted; Close it at the end. It
+// talks to nobody.
+func New(ctx context.Context, o Options) (*Telemetry, error) {
+	if !o.Metrics && o.Traces == "" {
+		return nil, nil //nolint:nilnil // a nil one watches nothing
+	}
+	t := &Telemetry{}
+	if o.Metrics {
+		t.metrics = newMetrics(o.Version)
+	}
+	if o.Traces == "" {
+		return t, nil
+	}
+	var err error
+	t.traces, err = newTraces(ctx, o.Traces, o.Version, o.Log)
+	return t, err
+}
+
+// Close sends the traces that are left.
+func (t *Telemetry) Close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	return t.traces.close(ctx)
+}
 
 // Hooks are for the options of the same names of the parts: handlers.Options.Watch,
 // graphql.Options.Watch, s3.Options.Watch and actions.Options.WatchTransform.
@@ -23,9 +63,6 @@ type Hooks struct {
 	Transform func(ctx context.Context) func(error)
 }
 
-// New makes a Telemetry for a service of a version.
-func New(version string) *Telemetry { return &Telemetry{metrics: newMetrics(version)} }
-
 // Hooks are all set, or none of a nil Telemetry.
 func (t *Telemetry) Hooks() Hooks {
 	if t == nil {
@@ -35,24 +72,43 @@ func (t *Telemetry) Hooks() Hooks {
 }
 
 func (t *Telemetry) request(r *http.Request) (context.Context, func(handlers.Answered)) {
-	t.metrics.inFlight.Inc()
-	return r.Context(), func(a handlers.Answered) {
-		t.metrics.inFlight.Dec()
+	t.metrics.begun()
+	ctx, span := t.traces.request(r)
+	return ctx, func(a handlers.Answered) {
 		t.metrics.answered(a)
+		span.answered(a)
 	}
 }
 
-func (t *Telemetry) hasura(_ context.Context, operation string, _ http.Header) func(error) {
+func (t *Telemetry) hasura(ctx context.Context, operation string, header http.Header) func(error) {
 	began := time.Now()
-	return func(err error) { t.metrics.asked(operation, err, time.Since(began)) }
+	span := t.traces.call(ctx, operation, header, attribute.String("graphql.operation.name", operation))
+	return func(err error) {
+		outcome := asked(err)
+		t.metrics.asked(operation, outcome, time.Since(began))
+		span.ended(outcome)
+	}
 }
 
 func (t *Telemetry) store(api string, r *http.Request) func(*http.Response, error) {
 	began, sent := time.Now(), r.ContentLength
-	return func(answer *http.Response, err error) { t.metrics.called(api, sent, answer, err, time.Since(began)) }
+	span := t.traces.call(r.Context(), api, r.Header, attribute.String("rpc.service", "S3"), attribute.String("rpc.method", api))
+	return func(answer *http.Response, err error) {
+		outcome := called(answer, err)
+		t.metrics.called(api, outcome, time.Since(began))
+		if outcome == okay {
+			t.metrics.moved(api, sent, answer)
+		}
+		span.ended(outcome)
+	}
 }
 
-func (t *Telemetry) transform(context.Context) func(error) {
+func (t *Telemetry) transform(ctx context.Context) func(error) {
 	began := time.Now()
-	return func(err error) { t.metrics.transformed(err, time.Since(began)) }
+	span := t.traces.work(ctx, "image transform")
+	return func(err error) {
+		outcome := worked(err)
+		t.metrics.transformed(outcome, time.Since(began))
+		span.ended(outcome)
+	}
 }
