@@ -53,7 +53,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 
 var nosniff = []string{"nosniff"} // shared by all answers: nobody changes it
 
-// saneID is what a proxy in front may call a request. Anything else could forge
+// saneID is what a proxy in front may call a request, and what a role is called. Anything else could forge
 // lines in somebody's log.
 var saneID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
@@ -100,8 +100,11 @@ func (rec *record) details(r *http.Request) []zap.Field {
 	if rec.action != "" {
 		fields = append(fields, zap.String("action", rec.action))
 	}
-	if rec.role != "" {
+	switch asked := r.Header.Get("X-Hasura-Role"); {
+	case rec.role != "":
 		fields = append(fields, zap.String("role", rec.role))
+	case asked != "" && saneID.MatchString(asked): // whether he got it, Hasura alone knows
+		fields = append(fields, zap.String("asked_role", asked))
 	}
 	if rec.err != nil {
 		fields = append(fields, zap.String("code", string(rec.err.Code)))

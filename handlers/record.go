@@ -16,7 +16,7 @@ type record struct {
 	id     string // of the request, safe to print
 	stall  time.Duration
 	action string
-	role   string
+	role   string         // of an action's session; Hasura does not say which one it took for headers
 	err    *actions.Error // what it was refused with
 	stack  []byte         // of a panic
 	status int            // 0 until the answer has begun

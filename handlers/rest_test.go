@@ -68,6 +68,23 @@ func TestRequestIDs(t *testing.T) {
 	})
 }
 
+func TestRolesInTheLog(t *testing.T) {
+	runAll(t, map[string]scenario{
+		"the one that was asked for": {
+			path: "/version", headers: map[string]string{"X-Hasura-Role": "editor"}, status: 200,
+			logs: []string{`"asked_role":"editor"`}, unsaid: []string{`"role":`},
+		},
+		"none that forges a line": {
+			path: "/version", headers: map[string]string{"X-Hasura-Role": "a b"}, status: 200, unsaid: []string{"a b", `role":`},
+		},
+		"none without being asked": {path: "/version", headers: map[string]string{"Authorization": "Bearer hush"}, status: 200, unsaid: []string{`role":`, "hush"}},
+		"an action's is Hasura's own word": {
+			path: "/actions/storageAbortUpload", body: payloadOf("storageAbortUpload", `{"uploadId":"t1"}`), headers: map[string]string{"X-Hasura-Role": "editor"},
+			status: 200, calls: []string{"abort t1 as user"}, logs: []string{`"role":"user"`}, unsaid: []string{"editor"},
+		},
+	})
+}
+
 func TestCORS(t *testing.T) {
 	origin := map[string]string{"Origin": "https://app.example.com"}
 	preflight := map[string]string{"Origin": "https://app.example.com", "Access-Control-Request-Method": "GET"}
