@@ -2,6 +2,8 @@ package actions
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -56,8 +58,13 @@ func (f *flights) board(ctx context.Context, key string, work func(context.Conte
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		defer context.AfterFunc(abandoned, stop)()
+		defer f.land(key, one)
+		defer func() {
+			if v := recover(); v != nil { // it must not end the process
+				one.err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+			}
+		}()
 		one.picture, one.err = work(ctx)
-		f.land(key, one)
 	})
 	if !started {
 		return nil, Errorf(Busy, "the service is stopping, try again")

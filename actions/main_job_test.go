@@ -2,6 +2,7 @@ package actions_test
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"net/url"
 	"os"
@@ -73,21 +74,27 @@ func (s *stack) picture(as actions.Session, id string, width int) images.Info {
 // open follows a signed link as the handler does.
 func (s *stack) open(id, link string) ([]byte, error) {
 	s.t.Helper()
+	return s.openWithin(s.t.Context(), id, link)
+}
+
+// openWithin does so until ctx ends.
+func (s *stack) openWithin(ctx context.Context, id, link string) ([]byte, error) {
+	s.t.Helper()
 	u, err := url.Parse(link)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	_, path, _ := strings.Cut(u.EscapedPath(), "/signed/")
-	content, err := s.service.SignedContent(s.t.Context(), id, path, u.Query(), "")
+	content, err := s.service.SignedContent(ctx, id, path, u.Query(), "")
 	if err != nil {
 		return nil, err
 	}
 	if content.Finish != nil {
-		if content, err = content.Finish(s.t.Context(), content); err != nil {
+		if content, err = content.Finish(ctx, content); err != nil {
 			return nil, err
 		}
 	}
-	body, err := content.Open(s.t.Context(), 0, 0)
+	body, err := content.Open(ctx, 0, 0)
 	if err != nil {
 		return nil, err
 	}

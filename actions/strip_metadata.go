@@ -38,10 +38,10 @@ func (s *Storage) stripped(ctx context.Context, u upload, known facts) (upload, 
 	}
 	// The whole picture and its copy lie in memory, within the bounds of all pictures.
 	err = s.variants.reading(ctx, o, func(whole []byte) error {
-		return imageError(s.variants.pool.Do(ctx, o.Size, func() (failed error) {
+		return s.variants.within(ctx, o.Size, func() (failed error) {
 			u, known, failed = s.strip(ctx, u, whole, known)
 			return failed
-		}))
+		})
 	})
 	return u, known, err
 }

@@ -20,6 +20,7 @@ const (
 	defaultImageMemory  = 256 << 20
 	defaultImageQueue   = 256
 	variantLimit        = time.Minute // of one transform, queueing included
+	keepLimit           = 10 * time.Second // of storing its result
 )
 
 // variants make pictures of files and keep them: in memory for a while, in the
@@ -32,7 +33,8 @@ type variants struct {
 	keys   keys
 
 	limits  images.Limits
-	pool    *images.Pool // memory of transforms
+	memory  int64        // bytes that transforms may use together
+	pool    *images.Pool // of that memory
 	sources *images.Pool // memory of the files that they read
 	cache   *cache
 	flights *flights
@@ -48,7 +50,7 @@ func newVariants(s *Storage, o Options) *variants {
 	}
 	return &variants{
 		hasura: s.hasura, store: s.store, log: s.log, keys: s.keys,
-		limits: o.ImageLimits, pool: images.NewPool(o.ImageMemory, o.ImageQueue),
+		limits: o.ImageLimits, memory: o.ImageMemory, pool: images.NewPool(o.ImageMemory, o.ImageQueue),
 		sources: images.NewPool(max(o.ImageMemory/4, o.ImageLimits.MaxSourceBytes), o.ImageQueue),
 		cache:   newCache(o.VariantCache, s.now), flights: newFlights(s.background, variantLimit),
 		watch: o.WatchTransform,
@@ -127,15 +129,23 @@ func (v *variants) transform(ctx context.Context, src source, spec images.Spec) 
 		if err != nil {
 			return imageError(err)
 		}
-		return imageError(v.pool.Do(ctx, images.Cost(info, spec), func() (err error) {
+		return v.within(ctx, images.Cost(info, spec), func() (err error) {
 			made, err = v.watched(ctx, content, spec)
 			return err
-		}))
+		})
 	})
 	if errors.Is(err, s3.ErrNotFound) { // it went since
 		return made, errNoFile.Because(err)
 	}
 	return made, err
+}
+
+// within runs work once the bytes of memory that it may need are free.
+func (v *variants) within(ctx context.Context, cost int64, work func() error) error {
+	if cost > v.memory {
+		return Errorf(ImageTooLarge, "the picture needs about %d MiB of memory, IMAGE_MEMORY allows %d", cost>>20, v.memory>>20)
+	}
+	return imageError(v.pool.Do(ctx, cost, work))
 }
 
 // reading reads a whole object of known size and hands it to use, once there is
@@ -157,21 +167,22 @@ func (v *variants) reading(ctx context.Context, o s3.Object, use func([]byte) er
 }
 
 // keep stores a finished picture, and removes it again if its version went
-// while it was made: whoever worked off the garbage may not have seen it.
+// while it was made: whoever worked off the garbage may not have seen it. That
+// is done whether the store answered or not, and whether anybody waits or not.
 func (v *variants) keep(ctx context.Context, src source, key string, made images.Result) error {
 	if int64(len(made.Bytes)) > v.limits.MaxSourceBytes {
 		return nil // rather made again than read back into memory
 	}
-	if _, err := v.store.Put(ctx, key, bytes.NewReader(made.Bytes), int64(len(made.Bytes)), made.ContentType); err != nil {
-		return storeError(err)
-	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepLimit)
+	defer cancel()
+	_, failed := v.store.Put(ctx, key, bytes.NewReader(made.Bytes), int64(len(made.Bytes)), made.ContentType)
 	// Admin: a link is judged by its signature; here only the version matters.
 	found, err := graphql.GetFiles(ctx, v.hasura.Admin(), []string{src.id})
 	if err != nil {
 		return hasuraError(err)
 	}
 	if len(found.Files) == 1 && v.keys.version(&found.Files[0]) == src.version {
-		return nil
+		return storeError(failed)
 	}
 	if err := v.store.Delete(ctx, key); err != nil {
 		return storeError(err)
@@ -201,7 +212,8 @@ func (v *variants) watched(ctx context.Context, content []byte, spec images.Spec
 // decodes reports whether the first bytes are those of a picture we can read.
 func (v *variants) decodes(head []byte) bool { return images.Sniff(head).Readable() }
 
-// facts reads width, height and placeholder of an object.
+// facts reads width, height and placeholder of an object. A picture for which
+// there is no memory, or that exceeds a limit, has no placeholder.
 func (v *variants) facts(ctx context.Context, o s3.Object) (facts images.Facts, err error) {
 	err = v.reading(ctx, o, func(content []byte) (err error) {
 		facts, err = v.factsOf(ctx, content)
@@ -212,14 +224,17 @@ func (v *variants) facts(ctx context.Context, o s3.Object) (facts images.Facts, 
 
 // factsOf does so for a picture that is there already.
 func (v *variants) factsOf(ctx context.Context, content []byte) (images.Facts, error) {
-	var facts images.Facts
 	info, err := images.Probe(content)
 	if err != nil {
-		return facts, err
+		return images.Facts{}, imageError(err)
 	}
-	err = v.pool.Do(ctx, images.Cost(info, images.Spec{Width: 32}), func() (err error) {
+	facts := images.Facts{Width: info.Width, Height: info.Height}
+	err = v.within(ctx, images.Cost(info, images.Spec{Width: 32}), func() (err error) {
 		facts, err = images.ReadFacts(ctx, content, v.limits)
 		return err
 	})
+	if has(err, ImageTooLarge, Busy) {
+		return facts, nil
+	}
 	return facts, err
 }

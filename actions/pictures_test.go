@@ -1,0 +1,207 @@
+package actions_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hasura-storage/actions"
+	"hasura-storage/actions/images"
+	"hasura-storage/actions/internal/faults"
+)
+
+// pictureLink returns a signed link to a picture of the given width.
+func (s *stack) pictureLink(as actions.Session, id string, width int) string {
+	s.t.Helper()
+	link, err := s.service.Download(s.t.Context(), as, actions.GetDownload{ID: id, Image: &actions.Image{Width: &width}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return link.URL
+}
+
+// variantKeys lists the pictures at the store.
+func (s *stack) variantKeys() []string {
+	s.t.Helper()
+	var variants []string
+	for _, key := range s.keys() {
+		if strings.HasPrefix(key, "files-variants/") {
+			variants = append(variants, key)
+		}
+	}
+	return variants
+}
+
+// delete deletes a file's row and works off what the event of that reports.
+func (s *stack) delete(as actions.Session, id string) {
+	s.t.Helper()
+	s.graphql(as, `mutation($id: uuid!) { deleteFile(id: $id) { id } }`, map[string]any{"id": id})
+	if err := s.service.FileGone(s.t.Context(), actions.FileEvent{ID: id}); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// TestAPictureThatIsReadyTooLateVanishes lets the file go at each moment between
+// the picture's last pixel and its answer.
+func TestAPictureThatIsReadyTooLateVanishes(t *testing.T) {
+	ends := map[string]func(s *stack, owner actions.Session, id string){
+		"deleted": func(s *stack, owner actions.Session, id string) { s.delete(owner, id) },
+		"replaced": func(s *stack, owner actions.Session, id string) {
+			if err := s.complete(owner, s.replacing(owner, actions.ReplaceFile{ID: id}, photo(s.t, "gray.jpg"))); err != nil {
+				s.t.Error(err)
+			}
+			if err := s.service.FileGone(s.t.Context(), actions.FileEvent{ID: id}); err != nil {
+				s.t.Error(err)
+			}
+		},
+	}
+	isPicture := func(r faults.Request) bool {
+		return r.Method == http.MethodPut && strings.Contains(r.Path, "/files-variants/")
+	}
+	for end, happens := range ends {
+		for name, moment := range map[string]struct {
+			fault  faults.Fault
+			before bool // the store has it
+			leaves bool // the client does not wait for it
+		}{
+			"before it is stored":                    {before: true},
+			"once it is stored":                      {},
+			"once it is stored, the answer is cut":   {fault: faults.Cut},
+			"before it is stored, the client leaves": {before: true, leaves: true},
+			"once it is stored, the client leaves":   {leaves: true},
+		} {
+			t.Run(end+" "+name, func(t *testing.T) {
+				s := start(t)
+				owner := user()
+				file := s.upload(owner, "a.jpg", "image/jpeg", photo(t, "photo_03mp.jpg"))
+				link := s.pictureLink(owner, file.ID, 50)
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				var once sync.Once
+				it := func() {
+					once.Do(func() {
+						happens(s, owner, file.ID)
+						if moment.leaves {
+							leave()
+						}
+					})
+				}
+				s.store.Set(func(r faults.Request) (faults.Fault, func()) {
+					if !isPicture(r) {
+						return faults.None, nil
+					}
+					if moment.before {
+						it()
+						return moment.fault, nil
+					}
+					return moment.fault, it
+				})
+				_, err := s.openWithin(ctx, file.ID, link)
+				if moment.leaves != errors.Is(err, context.Canceled) || !moment.leaves && code(err) != actions.FileNotFound {
+					t.Errorf("the client got %v", err)
+				}
+				if err := s.service.Close(t.Context()); err != nil { // the work has ended
+					t.Fatal(err)
+				}
+				if left := s.variantKeys(); len(left) > 0 {
+					t.Errorf("left behind: %v", left)
+				}
+				s.holds()
+			})
+		}
+	}
+}
+
+// TestWhoLeavesFreesHisPlace has room for one source at a time, whose reading
+// takes as long as the test wants, and for one who waits.
+func TestWhoLeavesFreesHisPlace(t *testing.T) {
+	s := start(t)
+	content := photo(t, "photo_12mp.jpg")
+	s.options.ImageLimits = images.DefaultLimits()
+	s.options.ImageLimits.MaxSourceBytes, s.options.ImageMemory, s.options.ImageQueue = int64(len(content)), 8<<20, 1
+	if 2*int64(len(content)) <= s.options.ImageMemory/4 {
+		t.Fatal("two sources fit")
+	}
+	s.service = s.instance()
+	owner := user()
+	file := s.upload(owner, "a.jpg", "image/jpeg", content)
+	reading, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	s.store.Set(func(r faults.Request) (faults.Fault, func()) {
+		if r.Method == http.MethodGet && strings.Contains(r.Path, "/files/") {
+			once.Do(func() { close(reading); <-goOn })
+		}
+		return faults.None, nil
+	})
+	open := func(ctx context.Context, width int) <-chan error {
+		link, done := s.pictureLink(owner, file.ID, width), make(chan error, 1)
+		go func() {
+			_, err := s.openWithin(ctx, file.ID, link)
+			done <- err
+		}()
+		return done
+	}
+	first := open(t.Context(), 51)
+	<-reading
+	ctx, leave := context.WithCancel(t.Context())
+	second := open(ctx, 52)
+	for code(<-open(within(t, 200*time.Millisecond), 53)) != actions.Busy { // until the second waits, nobody is turned away
+		select {
+		case <-second: // the third was quicker
+			second = open(ctx, 52)
+		default:
+		}
+	}
+	leave()
+	if err := <-second; !errors.Is(err, context.Canceled) {
+		t.Errorf("who left got %v", err)
+	}
+	var last <-chan error
+	for last = open(t.Context(), 54); ; last = open(t.Context(), 54) {
+		select {
+		case err := <-last:
+			if code(err) == actions.Busy { // the place is not free yet
+				continue
+			}
+			t.Fatalf("who came then got %v", err)
+		case <-time.After(200 * time.Millisecond):
+		}
+		break
+	}
+	close(goOn)
+	for _, done := range []<-chan error{first, last} {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func within(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// TestAPictureForWhichThereIsNoMemory is a file like any other, whose size is known.
+func TestAPictureForWhichThereIsNoMemory(t *testing.T) {
+	s := start(t)
+	s.options.ImageMemory = 8 << 20
+	s.service = s.instance()
+	owner, content := user(), photo(t, "photo_03mp.avif")
+	file := s.upload(owner, "a.avif", "image/avif", content)
+	if file.Width == nil || *file.Width != 720 || *file.Height != 405 || file.Placeholder != nil {
+		t.Errorf("its facts are %v x %v, %v", file.Width, file.Height, file.Placeholder)
+	}
+	if got, _ := s.download(owner, file.ID); !bytes.Equal(got, content) {
+		t.Errorf("%d bytes of %d", len(got), len(content))
+	}
+	_, err := s.open(file.ID, s.pictureLink(owner, file.ID, 50))
+	if code(err) != actions.ImageTooLarge || !strings.Contains(err.Error(), "MiB of memory, IMAGE_MEMORY allows 8") {
+		t.Errorf("a picture of it: %v", err)
+	}
+}
