@@ -19,7 +19,7 @@ const (
 	defaultVariantCache = 64 << 20
 	defaultImageMemory  = 256 << 20
 	defaultImageQueue   = 256
-	variantLimit        = time.Minute // of one transform, queueing included
+	variantLimit        = time.Minute      // of one transform, queueing included
 	keepLimit           = 10 * time.Second // of storing its result
 )
 
