@@ -66,6 +66,9 @@ build: ## the service for amd64 and arm64, static, in bin/
 	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch go build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' \
 	    -o bin/hasura-storage-linux-$$arch ./cmd/hasura-storage; done
 
+image: ## the container image hasura-storage, with the Docker that is here
+	docker build --build-arg VERSION=$(VERSION) -t hasura-storage .
+
 bench-images: ## pictures: CPU and memory next to plain Go and, if vipsthumbnail is there, libvips
 	go build -tags $(TAGS) -o bin/bench-images ./actions/images/bench
 	exec bin/bench-images
@@ -84,4 +87,4 @@ second-store: ## the contract of the store on SeaweedFS, which shares no code wi
 microbench: ## the benchmarks of all packages
 	go test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...
 
-.PHONY: torture second-store help run test test-all race lint generate generated build bench bench-images microbench
+.PHONY: torture second-store help run test test-all race lint generate generated build image bench bench-images microbench

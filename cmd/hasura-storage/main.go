@@ -24,6 +24,8 @@ const usage = `usage:
                                                   one line for each finding, exit code 1 if something is broken
   hasura-storage ops rollback-keys [-apply]       for a return to nhost's hasura-storage: copy objects back
                                                   to where it looks for them; without -apply only say which
+  hasura-storage health                           exit code 1 if the service at BIND on this machine does not
+                                                  answer: for the health check of a container
   hasura-storage settings                         the table of settings, in Markdown
   hasura-storage version
 `
@@ -70,6 +72,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return runOps(ctx, args, getenv, out)
 	case "doctor":
 		return service.Doctor(ctx, getenv, out)
+	case "health":
+		return service.Health(ctx, getenv)
 	case "settings":
 		return write(out, service.SettingsTable())
 	case "version":
