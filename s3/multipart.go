@@ -1,11 +1,13 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -59,23 +61,39 @@ func (s *Store) PutPart(ctx context.Context, key, id string, number int, body io
 // ListParts returns all parts that arrived, in the order of their numbers.
 // An upload that was completed or aborted fails with ErrNotFound.
 func (s *Store) ListParts(ctx context.Context, key, id string) ([]Part, error) {
-	var parts []Part
+	var arrived []minio.ObjectPart
 	for marker := 0; ; {
 		page, err := s.core.ListObjectParts(ctx, s.bucket, key, id, marker, 1000)
 		if err != nil {
 			return nil, translate("list parts of", key, err)
 		}
-		for _, p := range page.ObjectParts {
-			parts = append(parts, Part{Number: p.PartNumber, ETag: quoted(p.ETag), Size: p.Size})
-		}
+		arrived = append(arrived, page.ObjectParts...)
 		if !page.IsTruncated {
-			return parts, nil
+			return latest(arrived), nil
 		}
 		if page.NextPartNumberMarker <= marker {
 			return nil, fmt.Errorf("s3: list parts of %q: %w: the list does not move on after part %d", key, ErrUnavailable, marker)
 		}
 		marker = page.NextPartNumberMarker
 	}
+}
+
+// latest leaves the last part of each number. SeaweedFS lists every one that was
+// ever sent, in no order, with times in seconds: where it cannot be told which
+// came last, the part counts as missing, and is sent again.
+func latest(arrived []minio.ObjectPart) []Part {
+	slices.SortStableFunc(arrived, func(a, b minio.ObjectPart) int {
+		return cmp.Or(cmp.Compare(a.PartNumber, b.PartNumber), b.LastModified.Compare(a.LastModified))
+	})
+	var parts []Part
+	for i, p := range arrived {
+		again := i > 0 && arrived[i-1].PartNumber == p.PartNumber
+		tied := i+1 < len(arrived) && arrived[i+1].PartNumber == p.PartNumber && arrived[i+1].LastModified.Equal(p.LastModified)
+		if !again && !tied {
+			parts = append(parts, Part{Number: p.PartNumber, ETag: quoted(p.ETag), Size: p.Size})
+		}
+	}
+	return parts
 }
 
 // CompleteMultipart makes the object of the given parts, in ascending order,
