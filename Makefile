@@ -79,10 +79,12 @@ bench: ## the service beside floors; DURATION, CASES, PROFILE=article and TARGET
 
 torture: ## random programs of clients, faults, kills and clock jumps; STEPS=100000, SEED=n repeats one
 	TORTURE_STEPS=$(or $(STEPS),100000) TORTURE_SEED=$(or $(SEED),0) \
-	  go test -tags $(TAGS) -count 1 -timeout 24h -run '^TestTorture$$' -v ./actions | grep -vE '^ *(=== RUN|--- PASS).*seed='
+	  go test -tags $(TAGS) -count 1 -timeout 24h -run '^TestTorture$$' -v ./actions | grep -vE '^ *(=== (RUN|NAME)|--- PASS).*seed='
 
-second-store: ## the contract of the store on SeaweedFS, which shares no code with ours; the first build takes 8 minutes
+second-store: ## the contract of the store, and STEPS of torture, on SeaweedFS, which shares no code with ours; the first build takes 8 minutes
 	s3/second-server.sh
+	TORTURE_STEPS=$(or $(STEPS),2000) s3/second-server.sh \
+	  go test -tags $(TAGS) -count 1 -timeout 2h -run '^TestTorture$$' -v ./actions | grep -vE '^ *(=== (RUN|NAME)|--- PASS).*seed='
 
 microbench: ## the benchmarks of all packages
 	go test -tags $(TAGS) -run '^$$' -bench . -benchmem ./...

@@ -30,11 +30,15 @@ type modelTicket struct {
 	actions.Upload
 	file    *modelFile
 	content []byte    // as it will be stored; nil has to be refused as a virus
+	former  [][]byte  // what the client sent before it thought better of it
 	until   time.Time // the URL is signed; the store has the real clock, not the program's
 	sent    bool
 	earlier bool // may have been completed without the client hearing, before others were
 	ended   bool // completed or aborted, as far as the client was told
 }
+
+// mayStore lists what the upload may make of its file.
+func (t *modelTicket) mayStore() [][]byte { return append(slices.Clone(t.former), t.content) }
 
 func (f *modelFile) accepts(content []byte) bool {
 	return f.told != nil && bytes.Equal(content, f.told) ||
@@ -48,13 +52,16 @@ func (p *program) stored(f *modelFile, content []byte, by *modelTicket) {
 	}
 	former := f.told
 	f.told, f.possible = content, nil
-	f.gone = false                                // an insert that arrived late brought the row back before this
+	f.gone = false // an insert that arrived late brought the row back before this
+	if by != nil {
+		f.possible = append(f.possible, by.former...) // a sweep was faster than the client
+	}
 	if by != nil && by.earlier && former != nil { // then what was told since came after it
 		f.possible = append(f.possible, former)
 	}
 	for _, other := range p.tickets {
 		if other != by && other.file == f && other.sent && !other.ended {
-			f.possible = append(f.possible, other.content)
+			f.possible = append(f.possible, other.mayStore()...)
 		}
 	}
 }

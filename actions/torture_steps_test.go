@@ -82,6 +82,9 @@ func (p *program) doSend() {
 	content := t.content
 	if t.ended { // I5: what an old URL brings must not be seen
 		content = p.content()
+	} else if t.sent && p.random.IntN(3) == 0 {
+		p.thinkBetter(t)
+		content = t.content
 	}
 	url := t.URL
 	if len(t.Parts) > 0 {
@@ -90,6 +93,14 @@ func (p *program) doSend() {
 	if status := put(p.t, *url, t.Headers, p.bytesOf(content)); status == http.StatusOK && !t.ended {
 		t.sent = true
 		p.mayBeStored(t) // a sweep may complete it at any time
+	}
+}
+
+// thinkBetter lets a client send other bytes than before.
+func (p *program) thinkBetter(t *modelTicket) {
+	if content := p.content(); content != nil && t.content != nil {
+		t.former, t.content = append(t.former, t.content), content
+		p.mayBeStored(t)
 	}
 }
 
@@ -122,7 +133,7 @@ func (p *program) doComplete() {
 // mayBeStored notes that a sent upload may become the file's content without the client hearing.
 func (p *program) mayBeStored(t *modelTicket) {
 	if t.sent && !t.ended {
-		t.file.possible = append(t.file.possible, t.content)
+		t.file.possible = append(t.file.possible, t.mayStore()...)
 	}
 }
 
