@@ -9,7 +9,7 @@ import (
 // CORS says which web pages may read answers.
 type CORS struct {
 	Origins     []string // such as https://app.example.com; "*" is every one
-	Credentials bool     // pages may send cookies along
+	Credentials bool     // pages may send cookies along, unless all of them may read
 }
 
 // What the REST interface takes and shows. Range, ETag and Content-Range let a
@@ -47,22 +47,18 @@ func (c CORS) allow(next http.Handler) http.Handler {
 	})
 }
 
-// everyone reports whether all origins get the same answer. With credentials a
-// browser wants to see its own name instead of "*".
-func (c CORS) everyone() bool {
-	return slices.Contains(c.Origins, "*") && !c.Credentials
-}
+// everyone reports whether all origins get the same answer, which a browser
+// shows to none that sent cookies along.
+func (c CORS) everyone() bool { return slices.Contains(c.Origins, "*") }
 
-func (c CORS) trusts(origin string) bool {
-	return slices.Contains(c.Origins, "*") || slices.Contains(c.Origins, origin)
-}
+func (c CORS) trusts(origin string) bool { return c.everyone() || slices.Contains(c.Origins, origin) }
 
 func (c CORS) mark(h http.Header, origin string, preflight bool) {
 	if c.everyone() {
 		origin = "*"
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	if c.Credentials {
+	if c.Credentials && !c.everyone() {
 		h.Set("Access-Control-Allow-Credentials", "true")
 	}
 	if !preflight {

@@ -2,7 +2,9 @@ package handlers_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"hasura-storage/actions"
@@ -39,6 +41,24 @@ func TestCookiesOfOtherPages(t *testing.T) {
 				t.Errorf("status = %d, want %d: %s", w.Code, test.status, w.Body)
 			}
 		})
+	}
+}
+
+// TestPagesThatAreNotNamedAreNotTrusted: that every page may read does not let it write.
+func TestPagesThatAreNotNamedAreNotTrusted(t *testing.T) {
+	o := options()
+	o.CORS.Origins, o.Cookies, o.Files = []string{"*"}, true, &restStub{}
+	h := handlers.New(&stub{}, o)
+	for _, request := range []string{"POST /v1/files", "PUT /v1/files/" + fileID, "DELETE /v1/files/" + fileID, "POST /v1/ops/delete-orphans"} {
+		method, path, _ := strings.Cut(request, " ")
+		r := httptest.NewRequest(method, path, nil)
+		r.Header.Set("Cookie", "a=1")
+		r.Header.Set("Origin", "https://app.example.com")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "a page of another origin") {
+			t.Errorf("%s: %d %s", request, w.Code, w.Body)
+		}
 	}
 }
 

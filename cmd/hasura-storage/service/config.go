@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +118,9 @@ func (c *config) missing(getenv func(string) string) []error {
 	}
 	if c.migrate {
 		need("POSTGRES_MIGRATIONS_SOURCE", "is required with POSTGRES_MIGRATIONS")
+	}
+	if c.cors.Credentials && slices.Contains(c.cors.Origins, "*") {
+		complaints = append(complaints, errors.New("CORS_ALLOW_CREDENTIALS needs pages by name in CORS_ALLOW_ORIGINS: with * every page could read what its visitors may"))
 	}
 	if c.backendOnly {
 		need("HASURA_GRAPHQL_UNAUTHORIZED_ROLE", "is required with STORAGE_BACKEND_ONLY: the role's name as Hasura has it, or - if it has none")

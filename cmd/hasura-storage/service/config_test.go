@@ -93,6 +93,8 @@ func TestComplaints(t *testing.T) {
 		"a size without end":           {with("IMAGE_MEMORY", "9223372036854775807GiB"), "IMAGE_MEMORY must be a number of bytes"},
 		"a side of nothing":            {with("IMAGE_TRANSFORMER_MAX_DIMENSION", "0"), "IMAGE_TRANSFORMER_MAX_DIMENSION must be a whole number from 1"},
 		"an origin with a path":        {with("CORS_ALLOW_ORIGINS", "https://a.example.com/app"), "CORS_ALLOW_ORIGINS must be a list"},
+		"every page, with cookies":     {with("CORS_ALLOW_CREDENTIALS", "true"), "CORS_ALLOW_CREDENTIALS needs pages by name in CORS_ALLOW_ORIGINS"},
+		"any page among others":        {with("CORS_ALLOW_CREDENTIALS", "true", "CORS_ALLOW_ORIGINS", "https://a.example.com, *"), "CORS_ALLOW_CREDENTIALS needs pages by name"},
 		"a scan of nothing":            {with("CLAMAV_MAX_SIZE", "0"), "CLAMAV_MAX_SIZE must be a number of bytes"},
 		"migrations of nothing":        {with("POSTGRES_MIGRATIONS", "1"), "POSTGRES_MIGRATIONS_SOURCE is required with POSTGRES_MIGRATIONS"},
 		"migrations of something else": {with("POSTGRES_MIGRATIONS_SOURCE", "mysql://u:p@db/x"), "POSTGRES_MIGRATIONS_SOURCE is no connection string of Postgres"},

@@ -50,7 +50,7 @@ var settings = []setting{
 	{"OTEL_EXPORTER_OTLP_ENDPOINT", "", "where traces go by OTLP over HTTP, as URL without `/v1/traces`; without it there are none", address(func(c *config) *string { return &c.traces })},
 	{"API_ROOT_PREFIX", "/v1", "begins the paths of the REST interface", prefix},
 	{"CORS_ALLOW_ORIGINS", "*", "web pages that may read answers, separated by commas; `*` is every one", origins},
-	{"CORS_ALLOW_CREDENTIALS", "false", "these pages may send cookies along", boolean(func(c *config) *bool { return &c.cors.Credentials })},
+	{"CORS_ALLOW_CREDENTIALS", "false", "these pages may send cookies along; they must be named then, not `*`", boolean(func(c *config) *bool { return &c.cors.Credentials })},
 	{"CACHE_AUTHORIZED", "private", "`bucket`: shared caches may keep answers to requests with credentials as well, as long as their bucket says", cacheAuthorized},
 	{"CDN_CACHE_CONTROL", "", "the header CDN-Cache-Control of what shared caches may keep", text(func(c *config) *string { return &c.cdnCacheControl })},
 	{"FASTLY_SERVICE", "", "the Fastly service that is told to forget files that were replaced or deleted", text(func(c *config) *string { return &c.purge.FastlyService })},
