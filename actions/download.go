@@ -39,7 +39,7 @@ func (s *Storage) link(ctx context.Context, as Session, f *graphql.File, in GetD
 	if !f.Bucket.PresignedUrlsEnabled {
 		return Download{}, Errorf(PresignedURLsDisabled, "bucket %q hands out no links", f.BucketId)
 	}
-	life, err := s.linkLife(as, f, in.ExpiresIn)
+	life, err := s.linkLife(as, f, "expiresIn", in.ExpiresIn)
 	if err != nil {
 		return Download{}, err
 	}
@@ -92,8 +92,8 @@ func (s *Storage) readable(f *graphql.File) bool {
 // linkLife is how long a link lives: the bucket's download_expiration, or what
 // was asked for within the cap of the caller.
 // No link outlives the file.
-func (s *Storage) linkLife(as Session, f *graphql.File, asked *int) (time.Duration, error) {
-	life, err := s.lifeAsked(as, &f.Bucket, asked)
+func (s *Storage) linkLife(as Session, f *graphql.File, argument string, asked *int) (time.Duration, error) {
+	life, err := s.lifeAsked(as, &f.Bucket, argument, asked)
 	if err == nil && f.ExpiresAt != nil {
 		life = min(life, f.ExpiresAt.Sub(s.now()))
 		if life < time.Second { // the store signs whole seconds
@@ -103,7 +103,7 @@ func (s *Storage) linkLife(as Session, f *graphql.File, asked *int) (time.Durati
 	return life.Truncate(time.Second), err
 }
 
-func (s *Storage) lifeAsked(as Session, b *graphql.Bucket, asked *int) (time.Duration, error) {
+func (s *Storage) lifeAsked(as Session, b *graphql.Bucket, argument string, asked *int) (time.Duration, error) {
 	standard := time.Duration(b.DownloadExpiration) * time.Second
 	if asked == nil {
 		return standard, nil
@@ -113,7 +113,7 @@ func (s *Storage) lifeAsked(as Session, b *graphql.Bucket, asked *int) (time.Dur
 		most = s3.MaxExpiry
 	}
 	if *asked < 1 || *asked > int(most.Seconds()) {
-		return 0, Errorf(BadRequest, "expiresIn must be between 1 and %d seconds", int(most.Seconds()))
+		return 0, Errorf(BadRequest, "%s must be between 1 and %d seconds", argument, int(most.Seconds()))
 	}
 	return time.Duration(*asked) * time.Second, nil
 }

@@ -29,7 +29,7 @@ func (s *Storage) PresignURL(ctx context.Context, as Headers, id string, expires
 	if !f.Bucket.PresignedUrlsEnabled {
 		return PresignedURL{}, errNoLinks
 	}
-	life, err := s.linkLife(Session{"x-hasura-role": s.roleSentWith(as)}, f, expires)
+	life, err := s.linkLife(Session{"x-hasura-role": s.roleSentWith(as)}, f, "expires", expires)
 	if err != nil {
 		return PresignedURL{}, err
 	}

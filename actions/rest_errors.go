@@ -22,7 +22,7 @@ var (
 // Hasura himself.
 func restError(err error, wanted string) error {
 	var e *graphql.Error
-	if !errors.As(err, &e) || has(err, guarded...) {
+	if !errors.As(err, &e) || has(err, guarded...) || has(err, AlreadyExists) {
 		return err
 	}
 	switch e.Code {

@@ -227,6 +227,9 @@ func (f *uploadForm) insertRow(ctx context.Context, u *restUpload) error {
 		if err == nil {
 			return errNotInserted
 		}
+		if errors.Is(err, graphql.ErrConflict) {
+			err = f.conflictOfCreate(ctx, []graphql.UploadValues{{FileID: u.File_id}}, err)
+		}
 	default:
 		u.finished = true // the row may be there: the sweep closes it after the lease
 	}

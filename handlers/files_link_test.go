@@ -46,8 +46,9 @@ func TestPresignedURLs(t *testing.T) {
 		"no number of seconds":   {as: "anonymous", path: changed(func(q url.Values) { q.Set("X-Amz-Expires", "x") }), status: 400, code: "bad-request", message: "problem parsing X-Amz-Expires"},
 		"no date":                {as: "anonymous", path: changed(func(q url.Values) { q.Set("X-Amz-Date", "x") }), status: 400, code: "bad-request", message: "problem parsing X-Amz-Date"},
 		"no signature":           {as: "anonymous", path: changed(func(q url.Values) { q.Del("X-Amz-Signature") }), status: 400, code: "bad-request"},
-		"a life beyond the cap":  {as: "owner", path: "/files/" + l.private.ID + "/presignedurl?expires=3601", status: 400, code: "bad-request"},
-		"a life that is none":    {as: "owner", path: "/files/" + l.private.ID + "/presignedurl?expires=x", status: 400, code: "bad-request"},
+		"a life beyond the cap":  {as: "owner", path: "/files/" + l.private.ID + "/presignedurl?expires=3601", status: 400, code: "bad-request", message: "expires must be between 1 and 3600 seconds"},
+		"a life that is none":    {as: "owner", path: "/files/" + l.private.ID + "/presignedurl?expires=x", status: 400, code: "bad-request", message: "expires must be a number of seconds"},
+		"a life of nothing":      {as: "owner", path: "/files/" + l.private.ID + "/presignedurl?expires=0", status: 400, code: "bad-request", message: "expires must be between 1 and 3600 seconds"},
 		"of a file past its end": {as: "admin", path: "/files/" + l.expired.ID + "/presignedurl", status: 404, code: "file-not-found"},
 	})
 	if long := l.link("admin", l.private.ID, "?expires=604800"); long.Expiration != 604800 {

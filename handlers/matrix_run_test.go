@@ -108,9 +108,9 @@ func (s *restStack) subject(state, does string) subject {
 	on.id, on.etag = f.ID, f.ETag
 	on.link = s.link("owner", f.ID, "?expires=600").URL
 	if strings.Contains(does, "{signed}") {
-		on.signed = s.between(s.graphql("owner", `query { storageDownload(id: "`+f.ID+`", image: {width: 2}) { url } }`), `"url":"`, `"`)
+		on.signed = s.after(s.graphql("owner", `query { storageDownload(id: "`+f.ID+`", image: {width: 2}) { url } }`), `"url":"`)
 	}
-	on.policy = s.between(s.admin(`{ bucket(id: "`+on.bucket+`") { cacheControl } }`), `"cacheControl":"`, `"`)
+	on.policy = s.after(s.admin(`{ bucket(id: "`+on.bucket+`") { cacheControl } }`), `"cacheControl":"`)
 	s.bring(&on, state, f)
 	return on
 }
@@ -124,14 +124,14 @@ func (s *restStack) bring(on *subject, state string, f actions.StoredFile) {
 			s.t.Fatalf("delete: %d %s", a.StatusCode, a.body)
 		}
 		if state == "not uploaded" {
-			s.between(s.admin(`mutation { insertFile(object: {id: "`+on.id+`", name: "a.png", uploadedByUserId: "`+f.UploadedByUserID+`"}) { id } }`), on.id, `"`)
+			s.after(s.admin(`mutation { insertFile(object: {id: "`+on.id+`", name: "a.png", uploadedByUserId: "`+f.UploadedByUserID+`"}) { id } }`), on.id)
 		}
 	case "replaced":
 		on.content = pixels(color.Black)
 		_, f = s.put("owner", on.id, nil, part{"file", "b.png", "", string(on.content)})
 		on.etag = f.ETag
 	case "expired":
-		s.between(s.admin(`mutation { updateFile(pk_columns: {id: "`+on.id+`"}, _set: {expiresAt: "2020-01-01T00:00:00Z"}) { id } }`), on.id, `"`)
+		s.after(s.admin(`mutation { updateFile(pk_columns: {id: "`+on.id+`"}, _set: {expiresAt: "2020-01-01T00:00:00Z"}) { id } }`), on.id)
 	}
 	s.settle(on.id)
 }
@@ -155,11 +155,11 @@ func (s *restStack) settle(id string) {
 	s.t.Fatalf("what was done with %s does not end", id)
 }
 
-// between returns what stands between two texts, which must be there.
-func (s *restStack) between(text, before, after string) string {
+// after returns what stands after a text up to the next quote; both must be there.
+func (s *restStack) after(text, before string) string {
 	s.t.Helper()
 	_, rest, found := strings.Cut(text, before)
-	value, _, ended := strings.Cut(rest, after)
+	value, _, ended := strings.Cut(rest, `"`)
 	if !found || !ended {
 		s.t.Fatalf("no %s in %s", before, text)
 	}
@@ -215,6 +215,8 @@ func (c cell) answered(t *testing.T, a answer, want outcome, on subject) {
 	if a.StatusCode != want.status {
 		t.Fatalf("status = %d, want %d: %s", a.StatusCode, want.status, a.body)
 	}
+	fill := strings.NewReplacer("{id}", on.id, "{etag}", on.etag, "{policy}", c.policy(on), "{content}", string(on.content))
+	want.message = fill.Replace(want.message)
 	head := a.Request.Method == http.MethodHead
 	if code, message := a.problem(); !head && (code != want.code || want.message != "" && message != want.message) {
 		t.Errorf("error is %s: %s, want %s: %s", code, message, want.code, want.message)
@@ -223,7 +225,6 @@ func (c cell) answered(t *testing.T, a answer, want outcome, on subject) {
 	if want.code != "" {
 		headers = map[string]string{"X-Error": want.message + "*", "Cache-Control": "no-store", "Content-Type": "application/json*", "Etag": "", "Surrogate-Key": ""}
 	}
-	fill := strings.NewReplacer("{id}", on.id, "{etag}", on.etag, "{policy}", c.policy(on), "{content}", string(on.content))
 	for name, pattern := range headers {
 		if got := strings.Join(a.Header.Values(name), ", "); !matches(got, fill.Replace(pattern)) {
 			t.Errorf("%s = %q, want %q", name, got, fill.Replace(pattern))

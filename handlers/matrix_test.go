@@ -23,7 +23,7 @@ var outcomes = map[string]outcome{
 	"not his":     {403, "not-allowed", "you are not authorized", nil, "{*"}, // his role could, were it his
 	"no role":     {403, "not-allowed", "you are not authorized", nil, "{*"}, // for this, whosever it is
 	"bad token":   {401, "unauthenticated", "invalid or expired jwt", nil, "{*"},
-	"taken":       {400, "already-exists", "", nil, `{"processedFiles":[],"error":*`},
+	"taken":       {400, "already-exists", "a file with id {id} exists already", nil, `{"processedFiles":[],"error":*`},
 
 	"content": {200, "", "", map[string]string{
 		"Cache-Control": "{policy}", "Content-Type": "image/png", "Etag": "{etag}", "Surrogate-Key": "{id}", "Accept-Ranges": "bytes",
@@ -180,7 +180,7 @@ var matrix = []route{
 		behind: map[string]string{
 			"":       admits,
 			"stored": strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, GetFiles as admin ×2, OpenKeys as admin, FilesNaming as admin, " + commits + " → PUT object",
-			"taken":  strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, InsertUploads as admin, GetUploads as admin, WithdrawUploads as admin → PUT object, DELETE object",
+			"taken":  strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, InsertUploads as admin, GetUploads as admin, GetFiles as admin, WithdrawUploads as admin → PUT object, DELETE object",
 		},
 		grid: `
 		             | absent      | not uploaded | uploaded    | replaced    | expired     | public
