@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 
@@ -143,6 +144,8 @@ func fileStatus(err error) int {
 	switch e := actions.Public(err); {
 	case errors.Is(err, errCondition):
 		return http.StatusPreconditionFailed
+	case errors.Is(err, errClientGone) && errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusRequestTimeout
 	case e.Code == actions.AlreadyExists:
 		return http.StatusBadRequest
 	default:

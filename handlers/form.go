@@ -87,7 +87,7 @@ func (f *form) broken(err error) error {
 	case errors.Is(err, errPartHeader):
 		return actions.Errorf(actions.BadRequest, "what stands before a part of the form is longer than %d bytes", maxPartHeader)
 	case f.body.failure != nil:
-		return fmt.Errorf("%w: %w", errClientGone, f.body.failure)
+		return f.body.unfinished()
 	default:
 		return actions.Errorf(actions.BadRequest, "the form cannot be read: it ends early or its parts are malformed").Because(err)
 	}
@@ -135,6 +135,11 @@ func (b *incoming) Read(p []byte) (int, error) {
 		b.failure = err
 	}
 	return n, err //nolint:wrapcheck // io.EOF must stay itself
+}
+
+// unfinished words a body that its sender did not send to the end.
+func (b *incoming) unfinished() error {
+	return actions.Errorf(actions.BadRequest, "the request's body was not sent to its end").Because(fmt.Errorf("%w: %w", errClientGone, b.failure))
 }
 
 // done lets the connection wait for its next request as long as the server lets it.

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 
@@ -43,9 +42,9 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) {
 	})
 	if err != nil {
 		if body.failure != nil {
-			err = fmt.Errorf("%w: %w", errClientGone, body.failure)
+			err = body.unfinished()
 		}
-		renderREST(w, r, err)
+		renderFile(w, r, err)
 		return
 	}
 	w.Header().Set("ETag", etag)
