@@ -140,7 +140,7 @@ func detectedFamily(head []byte) string {
 func active(mimeType string) bool {
 	essence := essenceOf(mimeType)
 	switch essence {
-	case "text/html", "text/xml", "application/xml", "application/xhtml+xml", "image/svg+xml",
+	case "text/html", "text/xml", "text/xsl", "text/rdf", "application/xml", "multipart/x-mixed-replace",
 		"text/javascript", "application/javascript", "application/x-shockwave-flash":
 		return true
 	}

@@ -145,14 +145,17 @@ func describe(h http.Header, c actions.Content, d conditional.Decision) {
 	}
 }
 
-// active reports whether a browser would execute scripts in a document of this
-// type. A type that cannot be read is taken for one.
+// active reports whether a browser might execute scripts in a document of this
+// type: HTML, XML by any name (Chromium takes text/xsl for it, Firefox text/rdf),
+// and parts of types of their own. So all text but the plain one is one, and so
+// is a type that cannot be read.
 func active(contentType string) bool {
 	t, err := contentType, error(nil)
 	if !plainType(contentType) {
 		t, _, err = mime.ParseMediaType(contentType)
 	}
-	return err != nil || t == "text/html" || strings.HasSuffix(t, "/xml") || strings.HasSuffix(t, "+xml")
+	return err != nil || strings.HasPrefix(t, "text/") && t != "text/plain" || strings.HasPrefix(t, "multipart/") ||
+		strings.HasSuffix(t, "/xml") || strings.HasSuffix(t, "+xml")
 }
 
 // plainType reports whether a type has neither parameters nor capitals nor

@@ -105,6 +105,25 @@ func TestSignedContent(t *testing.T) {
 			service: stub{content: typed("text/ht ml")}, path: link, status: 200, calls: call,
 			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"},
 		},
+		"a stylesheet, which Chromium takes for XML": {
+			service: stub{content: typed("text/xsl")}, path: link, status: 200, calls: call,
+			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"},
+		},
+		"parts of types of their own": {
+			service: stub{content: typed("multipart/x-mixed-replace; boundary=x")}, path: link, status: 200, calls: call,
+			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"},
+		},
+		"a script, which is shown and not run": {
+			service: stub{content: typed("text/javascript; charset=utf-8")}, path: link, status: 200, calls: call,
+			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", "X-Content-Type-Options": "nosniff"},
+		},
+		"plain text": {
+			service: stub{content: typed("text/plain; charset=utf-8")}, path: link, status: 200, calls: call,
+			answers: map[string]string{"Content-Security-Policy": "", "X-Content-Type-Options": "nosniff"},
+		},
+		"a document whose viewer a sandbox would keep out": {
+			service: stub{content: typed("application/pdf")}, path: link, status: 200, calls: call, answers: map[string]string{"Content-Security-Policy": ""},
+		},
 		"no type": {
 			service: stub{content: typed("")}, path: link, status: 200, calls: call, answers: map[string]string{"Content-Type": "application/octet-stream"},
 		},

@@ -205,6 +205,23 @@ func TestWhatAnAnswerSays(t *testing.T) {
 	})
 }
 
+// TestNamesThatWereChangedByGraphQL: nobody looked at them before.
+func TestNamesThatWereChangedByGraphQL(t *testing.T) {
+	s := startREST(t, nil)
+	for name, want := range map[string]string{
+		`a\r\nX-Y: z\u0001\u001f\u007f\u0085.txt`: `inline; filename="a__X-Y: z____.txt"; filename*=UTF-8''a%0D%0AX-Y%3A%20z%01%1F%7F%C2%85.txt`,
+		`\"; filename=\"b.exe`:                    `inline; filename="_; filename=_b.exe"; filename*=UTF-8''%22%3B%20filename%3D%22b.exe`,
+		strings.Repeat("n", 1<<20):                `inline; filename="` + strings.Repeat("n", 1024) + `"`,
+	} {
+		f := s.upload("owner", part{"file[]", "a.txt", "", "a"})
+		s.after(s.graphql("owner", `mutation { updateFile(pk_columns: {id: "`+f.ID+`"}, _set: {name: "`+name+`"}) { id } }`), f.ID)
+		a := s.send("owner", http.MethodGet, "/files/"+f.ID, nil, nil)
+		if got := a.Header.Get("Content-Disposition"); a.StatusCode != http.StatusOK || got != want || a.Header.Get("X-Y") != "" {
+			t.Errorf("%d %.200s, want %.200s", a.StatusCode, got, want)
+		}
+	}
+}
+
 func TestSharedCachesMayKeepWhatTheBucketSays(t *testing.T) {
 	l := startLibrary(t, func(o *actions.Options, _ *handlers.Options) { o.CacheAuthorized = true })
 	runREST(t, l.restStack, map[string]restScenario{
