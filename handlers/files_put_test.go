@@ -3,6 +3,7 @@ package handlers_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -92,6 +93,62 @@ func TestReplacesThatAreRefused(t *testing.T) {
 			t.Errorf("the file has changed: %s", got.body)
 		}
 	}
+}
+
+// mayUpdate gives the role user another permission to update files: its columns.
+func (s *restStack) mayUpdate(columns ...string) {
+	s.t.Helper()
+	list, _ := json.Marshal(columns)
+	body := `{"type":"bulk","args":[
+		{"type":"pg_drop_update_permission","args":{"source":"default","table":{"schema":"storage","name":"files"},"role":"user"}},
+		{"type":"pg_create_update_permission","args":{"source":"default","table":{"schema":"storage","name":"files"},"role":"user",
+		 "permission":{"columns":` + string(list) + `,"filter":{"uploaded_by_user_id":{"_eq":"X-Hasura-User-Id"}},"check":null}}}]}`
+	a := s.send("admin", http.MethodPost, s.hasuraURL+"/v1/metadata", http.Header{"Content-Type": {"application/json"}}, strings.NewReader(body))
+	if a.StatusCode != http.StatusOK {
+		s.t.Fatalf("%d %s", a.StatusCode, a.body)
+	}
+}
+
+// TestRolesOfHasuraStorageMayReplace: projects gave them columns that its own
+// replace writes.
+func TestRolesOfHasuraStorageMayReplace(t *testing.T) {
+	s := startREST(t, nil)
+	mine := s.upload("owner", part{"bucket-id", "", "", "public"}, part{"file[]", "a.txt", "", "before"})
+	named := part{"metadata", "", "", `{"name":"b.txt"}`}
+	described := part{"metadata", "", "", `{"metadata":{"n":1}}`}
+	for _, step := range []struct {
+		columns     []string
+		as          string
+		said        part
+		status      int
+		code, after string
+	}{
+		{[]string{"is_uploaded"}, "owner", part{}, 200, "", "a.txt"},
+		{[]string{"is_uploaded"}, "stranger", part{}, 403, "not-allowed", "a.txt"},
+		{[]string{"is_uploaded"}, "owner", named, 403, "not-allowed", "a.txt"},
+		{[]string{"is_uploaded"}, "owner", described, 403, "not-allowed", "a.txt"},
+		{[]string{"name"}, "owner", part{}, 200, "", "a.txt"},
+		{[]string{"name"}, "owner", described, 403, "not-allowed", "a.txt"},
+		{[]string{"name"}, "owner", named, 200, "", "b.txt"},
+		{[]string{"expires_at"}, "owner", part{}, 403, "not-allowed", "b.txt"},
+		{[]string{"is_uploaded", "name", "etag", "size", "mime_type"}, "owner", named, 200, "", "b.txt"},
+	} {
+		s.mayUpdate(step.columns...)
+		content := fmt.Sprint(step)
+		parts := []part{{"file", "x.txt", "", content}}
+		if step.said.field != "" {
+			parts = append(parts, step.said)
+		}
+		a, _ := s.put(step.as, mine.ID, nil, parts...)
+		if code, _ := a.problem(); a.StatusCode != step.status || code != step.code {
+			t.Errorf("%v: %d %s", step, a.StatusCode, a.body)
+		}
+		got := s.send("owner", http.MethodGet, "/files/"+mine.ID, nil, nil)
+		if (string(got.body) == content) != (step.status == http.StatusOK) || !strings.Contains(got.Header.Get("Content-Disposition"), step.after) {
+			t.Errorf("%v: afterwards %s %s", step, got.body, got.Header)
+		}
+	}
+	s.settled(t, 1)
 }
 
 func TestReadersSeeTheOldVersionUntilTheSwitch(t *testing.T) {
