@@ -28,7 +28,7 @@ func TestKeysGoBackByHand(t *testing.T) {
 		{"-apply", stays + "went back: 0 files\n", "1 files stay where they are"},
 	} {
 		out, err := w.run(append([]string{"ops", "rollback-keys"}, strings.Fields(step.args)...)...)
-		if out != step.says || fmt.Sprint(err) != fmt.Sprint(step.fails) && (err != nil || step.fails != "") {
+		if out != step.says || (err == nil) != (step.fails == "") || err != nil && err.Error() != step.fails {
 			t.Errorf("%q says\n%sand %v, want\n%sand %s", step.args, out, err, step.says, step.fails)
 		}
 	}

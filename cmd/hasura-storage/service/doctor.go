@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,9 +139,9 @@ func complaints(unusable []string) error {
 // callThroughHasura asks Hasura for an action that can only be refused, and by
 // nobody but the service.
 func (c *config) callThroughHasura(ctx context.Context) error {
-	query, _ := json.Marshal(map[string]string{"query": `mutation { storageAbortUpload(uploadId: "` + uuid.NewString() + `") { aborted } }`})
+	query := `{"query": "mutation { storageAbortUpload(uploadId: \"` + uuid.NewString() + `\") { aborted } }"}`
 	root := strings.TrimSuffix(strings.TrimSuffix(c.hasuraEndpoint, "/graphql"), "/v1")
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, root+"/v1/graphql", bytes.NewReader(query))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, root+"/v1/graphql", strings.NewReader(query))
 	if err != nil {
 		return err
 	}
