@@ -72,6 +72,56 @@ func TestPreconditions(t *testing.T) {
 	}
 }
 
+// TestTheOrderOfPreconditions holds every combination of conditions against the
+// steps of RFC 9110 section 13.2.2, written down a second time.
+func TestTheOrderOfPreconditions(t *testing.T) {
+	type condition struct {
+		value string
+		holds bool
+	}
+	var (
+		matches   = []condition{{"", true}, {`"abc"`, true}, {`"x", "abc"`, true}, {"*", true}, {`"x"`, false}, {`W/"abc"`, false}}
+		nones     = []condition{{"", true}, {`"x"`, true}, {`"abc"`, false}, {`W/"abc"`, false}, {"*", false}}
+		unchanged = []condition{{"", true}, {same, true}, {after, true}, {before, false}, {"soon", true}}
+		changed   = []condition{{"", true}, {before, true}, {same, false}, {after, false}, {"soon", true}}
+		ranges    = []condition{{"", false}, {`"abc"`, true}, {same, true}, {`"x"`, false}, {`W/"abc"`, false}, {before, false}}
+	)
+	for _, match := range matches {
+		for _, none := range nones {
+			for _, since := range unchanged {
+				for _, news := range changed {
+					for _, ifRange := range ranges {
+						h := http.Header{"Range": {"bytes=1-2"}}
+						for name, c := range map[string]condition{"If-Match": match, "If-None-Match": none, "If-Unmodified-Since": since, "If-Modified-Since": news, "If-Range": ifRange} {
+							if c.value != "" {
+								h.Set(name, c.value)
+							}
+						}
+						var want conditional.Answer
+						switch {
+						case match.value != "" && !match.holds: // 1
+							want = conditional.Failed
+						case match.value == "" && !since.holds: // 2
+							want = conditional.Failed
+						case none.value != "" && !none.holds: // 3
+							want = conditional.NotModified
+						case none.value == "" && !news.holds: // 4
+							want = conditional.NotModified
+						case ifRange.value == "" || ifRange.holds: // 5
+							want = conditional.Part
+						default: // 6
+							want = conditional.Whole
+						}
+						if got := conditional.Decide(http.MethodGet, h, facts); got.Answer != want {
+							t.Errorf("%v: Decide = %+v, want %d", h, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestWithoutValidators(t *testing.T) {
 	none := conditional.Facts{Size: 5}
 	for name, tc := range map[string]struct {
