@@ -179,8 +179,11 @@ func (s *Storage) insertFiles(ctx context.Context, caller graphql.Caller, drafts
 	rows := make([]graphql.FileValues, len(files))
 	for i, in := range files {
 		rows[i] = graphql.FileValues{
-			ID: &drafts[i].FileID, BucketID: in.BucketID, Name: &files[i].Name, Size: &drafts[i].Size,
+			ID: &drafts[i].FileID, BucketID: in.BucketID, Size: &drafts[i].Size,
 			MimeType: in.MimeType, Metadata: in.Metadata, ExpiresAt: in.ExpiresAt,
+		}
+		if in.Name != "" { // else it is a copy of a file that has none
+			rows[i].Name = &files[i].Name
 		}
 	}
 	done, err := graphql.InsertFiles(ctx, caller, rows)

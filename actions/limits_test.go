@@ -285,3 +285,32 @@ func TestAnUploadsLinkHasALifeOfItsOwn(t *testing.T) {
 		t.Errorf("the URL is %s", *ticket.URL)
 	}
 }
+
+// TestNamesOfRows: a rename never passes the service, so the database holds it to the limits.
+func TestNamesOfRows(t *testing.T) {
+	s := start(t)
+	owner := user()
+	file := s.upload(owner, "a.txt", "text/plain", []byte("hello"))
+	rename := func(to any) string {
+		_, failure := s.ask(owner, `mutation($id: uuid!, $name: String) { updateFile(pk_columns: {id: $id}, _set: {name: $name}) { id } }`,
+			map[string]any{"id": file.ID, "name": to})
+		return failure
+	}
+	for name, want := range map[string]string{
+		strings.Repeat("x", 1025): "name has 1025 bytes, it must have 1 to 1024", "": "name has 0 bytes", strings.Repeat("ü", 512): "",
+	} {
+		if got := rename(name); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("renamed to %d bytes: %q, want %q", len(name), got, want)
+		}
+	}
+	if failure := rename(nil); failure != "" {
+		t.Fatal(failure)
+	}
+	copied, err := s.service.CopyFile(t.Context(), owner, actions.CopyFile{ID: file.ID})
+	if err != nil {
+		t.Fatalf("a copy of a file without a name: %v", err)
+	}
+	if row := s.fileRow(copied.ID); row["name"] != nil {
+		t.Errorf("the copy is %v", row)
+	}
+}

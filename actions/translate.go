@@ -19,7 +19,7 @@ func sessionError(err error) error {
 }
 
 // guarded are the texts with which our triggers begin, and what they mean.
-var guarded = []Code{QuotaExceeded, FileTooBig, FileTooSmall, MimeTypeNotAllowed, BucketNotFound}
+var guarded = []Code{BadRequest, QuotaExceeded, FileTooBig, FileTooSmall, MimeTypeNotAllowed, BucketNotFound}
 
 // hasuraError translates what graphql returns. The message of a refusal is
 // Hasura's own: the caller would read the same by asking Hasura himself.

@@ -87,6 +87,27 @@ const formerRows = `select (select json_agg(b order by b.id) from (select id, cr
 		uploaded_by_user_id, metadata from storage.files) f)::text
 	|| (select json_agg(v) from storage.virus v)::text`
 
+// TestFormerRowsThatBreakALimitStay, and can be worked with as before.
+func TestFormerRowsThatBreakALimitStay(t *testing.T) {
+	admin, owner := formerDatabase(t)
+	mustExec(t, owner, `update storage.files set name = repeat('x', 2000), size = -5, is_uploaded = true where name = 'bad.exe'`)
+	if err := migrate(t.Context(), owner); err != nil {
+		t.Fatal(err)
+	}
+	e := newPostgresEngine(t, admin)
+	for _, s := range []step{
+		ask(`select count(*) from storage.files where octet_length(name) = 2000 and size = -5`, "1"),
+		do(`update storage.files set name = name, size = size, metadata = '{}' where size = -5`),
+		refuse(`update storage.files set name = name || 'x' where size = -5`, "bad-request: name has 2001 bytes"),
+		{as: "admin", do: `update storage.files set size = 7, object_key = 'k' where size = -5`},
+		asUser(`update storage.files set name = 'good' where size = 7`),
+		do(`delete from storage.files where name = 'good'`),
+		ask(`select count(*) from storage.files where octet_length(name) = 2000`, "0"),
+	} {
+		s.run(t, e)
+	}
+}
+
 func TestAHalfMigratedFormerDatabaseIsRefused(t *testing.T) {
 	_, owner := formerDatabase(t)
 	mustExec(t, owner, `update storage.schema_migrations set version = 3, dirty = true`)

@@ -349,6 +349,9 @@ var quotaRules = map[string][]step{
 	},
 }
 
+// longestName has 1,024 bytes in half as many letters.
+var longestName = strings.Repeat("ü", 512)
+
 var valueRules = map[string][]step{
 	"settings of a bucket have bounds": {
 		{do: `update storage.buckets set download_expiration = 0`, fails: "download_expiration_valid_range"},
@@ -357,6 +360,25 @@ var valueRules = map[string][]step{
 		{do: `update storage.buckets set quota_bytes = -1`, fails: "buckets_quota_bytes_check"},
 		{do: `update storage.buckets set allowed_mime_types = '{}'`, fails: "buckets_allowed_mime_types_check"},
 		{do: `update storage.buckets set image_presets = '[]'`, fails: "buckets_image_presets_check"},
+	},
+	"a file's name has 1 to 1024 bytes, or there is none yet": {
+		do(`insert into storage.files (id, name) values (:f, '` + longestName + `')`),
+		do(`insert into storage.files (id) values (:g)`),
+		refuse(`insert into storage.files (name) values ('`+longestName+`x')`, "bad-request: name has 1025 bytes, it must have 1 to 1024"),
+		refuse(`insert into storage.files (name) values ('')`, "bad-request: name has 0 bytes"),
+		{as: "user", do: `update storage.files set name = ''`, fails: "bad-request: name has 0 bytes"},
+		{as: "admin", do: `update storage.files set name = '` + longestName + `x'`, fails: "bad-request: name has 1025 bytes"},
+		asUser(`update storage.files set name = 'b' where id = :g`),
+		do(`update storage.files set name = null`),
+		ask(`select count(*) from storage.files where name is null`, "2"),
+	},
+	"a file's size is not negative, or not known yet": {
+		do(`insert into storage.files (id, size) values (:f, 0)`),
+		do(`insert into storage.files (id) values (:g)`),
+		refuse(`insert into storage.files (size) values (-1)`, "bad-request: size must not be negative"),
+		{as: "admin", do: `update storage.files set size = -1`, fails: "bad-request: size must not be negative"},
+		do(`update storage.files set size = null`),
+		ask(`select count(*) from storage.files where size is null`, "2"),
 	},
 	"an upload is of a known kind, in a known state": {
 		{do: `insert into storage.uploads (file_id, kind, expires_at) values (:f, 'move', now())`, fails: "uploads_kind_check"},

@@ -57,14 +57,14 @@ func TestUp(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			source := prepare(t)
-			if n, err := up(t, source); err != nil || n != 2 {
+			if n, err := up(t, source); err != nil || n != 3 {
 				t.Fatalf("applied %d, %v; want 2", n, err)
 			}
 			if n, err := up(t, source); err != nil || n != 0 {
 				t.Errorf("the second start applied %d, %v", n, err)
 			}
 			plain, _, _ := strings.Cut(source, " search_path")
-			if got := pgtest.Text(t, plain, version); got != "2" {
+			if got := pgtest.Text(t, plain, version); got != "3" {
 				t.Errorf("version %s", got)
 			}
 		})
@@ -100,8 +100,8 @@ func TestSeveralInstancesStartAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if applied.Load() != 2 {
-		t.Errorf("%d steps ran, want each of the 2 once", applied.Load())
+	if applied.Load() != 3 {
+		t.Errorf("%d steps ran, want each of the 3 once", applied.Load())
 	}
 }
 
@@ -131,7 +131,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		says    string
 		left    string
 	}{
-		"a database of a later version":       {newer, migrate.ErrNewer, "has version 99, this program knows versions up to 2", "hasura_storage_version"},
+		"a database of a later version":       {newer, migrate.ErrNewer, "has version 99, this program knows versions up to 3", "hasura_storage_version"},
 		"a migration that stopped half way":   {dirty, migrate.ErrDirty, "storage.schema_migrations is dirty", "buckets files schema_migrations virus"},
 		"a table that is something different": {other, nil, "migration 1796000000000_storage_tables: ", "files"},
 	} {
@@ -159,7 +159,7 @@ func TestItWaitsForTheDatabase(t *testing.T) {
 		Source: strings.Replace(source, "dbname="+name, "dbname="+later, 1), Log: zap.New(core),
 		Patience: 20 * time.Second, Pause: 20 * time.Millisecond,
 	})
-	if err != nil || n != 2 {
+	if err != nil || n != 3 {
 		t.Fatalf("applied %d, %v", n, err)
 	}
 	if logs.Len() == 0 || !strings.Contains(logs.All()[0].ContextMap()["error"].(string), "does not exist") {
@@ -186,7 +186,7 @@ func TestItWaitsForTablesInUse(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		_, _ = conn.Exec(context.Background(), "commit")
 	}()
-	if n, err := up(t, source); err != nil || n != 2 {
+	if n, err := up(t, source); err != nil || n != 3 {
 		t.Errorf("applied %d, %v", n, err)
 	}
 	<-committed // a connection serves one goroutine at a time
