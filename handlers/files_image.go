@@ -41,6 +41,9 @@ var imageParameters = []struct {
 // readImage returns the picture that a query asks for, nil if it asks for none.
 // Here w and h enlarge unless enlarge=false says otherwise.
 func readImage(query url.Values) (*actions.Image, error) {
+	if len(query) == 0 {
+		return nil, nil //nolint:nilnil // it asks for the file itself
+	}
 	var image actions.Image
 	asked := false
 	for _, p := range imageParameters {

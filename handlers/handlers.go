@@ -113,7 +113,7 @@ func New(service Service, o Options) http.Handler {
 	}
 	s := &server{Options: o, service: service}
 	r := chi.NewRouter()
-	r.Use(s.observe, survive(renderREST))
+	r.Use(survive(renderREST))
 	r.NotFound(noRoute)
 	r.MethodNotAllowed(noMethod)
 
@@ -123,7 +123,7 @@ func New(service Service, o Options) http.Handler {
 	s.notifications(r)
 	s.probes(r)
 	r.Route(s.Prefix+"/", s.rest)
-	return r
+	return surface{r, s}
 }
 
 // rest are the routes for browsers and apps.

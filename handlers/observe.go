@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -18,37 +19,48 @@ import (
 	"hasura-storage/actions"
 )
 
-// observe gives each request an id and writes its one line. What holds for every
-// answer is said here: no browser is to guess types.
-func (s *server) observe(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start := time.Now()
-		rec := &record{id: requestID(r.Header.Get("X-Request-Id")), stall: s.Stall}
-		h := w.Header()
-		h.Set("X-Request-Id", rec.id)
-		h["X-Content-Type-Options"] = nosniff
-		out := &writer{ResponseWriter: w, record: rec, deadline: http.NewResponseController(w)}
-		if r.Body != nil && r.Body != http.NoBody {
-			out.body = &body{ReadCloser: r.Body}
-			r.Body = out.body
+// surface is all routes, and gives each request an id and writes its one line.
+type surface struct {
+	*chi.Mux
+	server *server
+}
+
+// routings are reused, as chi does it where it makes them itself.
+var routings = sync.Pool{New: func() any { return chi.NewRouteContext() }}
+
+// ServeHTTP serves one request. What holds for every answer is said here: no
+// browser is to guess types.
+func (s surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	routing, _ := routings.Get().(*chi.Context)
+	defer routings.Put(routing)
+	routing.Reset()
+	routing.Routes = s.Mux
+	out := &writer{ResponseWriter: w, record: record{
+		Context: r.Context(), routing: routing, begun: time.Now(), id: requestID(r.Header.Get("X-Request-Id")), stall: s.server.Stall,
+	}}
+	var ended func(Answered)
+	if s.server.Watch != nil {
+		out.Context, ended = s.server.Watch(r)
+	}
+	h := w.Header()
+	h["X-Request-Id"] = []string{out.id}
+	h["X-Content-Type-Options"] = nosniff
+	r = r.WithContext(&out.record) // a copy: the server goes on looking at the body that it made
+	if r.Body != nil && r.Body != http.NoBody {
+		out.body = &body{ReadCloser: r.Body}
+		r.Body = out.body
+	}
+	defer func() { // an aborted request has its line too
+		done := line{r, &out.record}
+		s.server.write(done)
+		if ended != nil {
+			ended(done.answered())
 		}
-		var ended func(Answered)
-		if s.Watch != nil {
-			var ctx context.Context
-			ctx, ended = s.Watch(r)
-			r = r.WithContext(ctx)
-		}
-		defer func() { // an aborted request has its line too
-			s.line(r, rec, time.Since(start))
-			if ended != nil {
-				ended(rec.answered(r, time.Since(start)))
-			}
-		}()
-		next.ServeHTTP(out, withRecord(r, rec))
-		if rec.status == 0 {
-			out.leave()
-		}
-	})
+	}()
+	s.Mux.ServeHTTP(out, r)
+	if out.status == 0 {
+		out.leave()
+	}
 }
 
 var nosniff = []string{"nosniff"} // shared by all answers: nobody changes it
@@ -63,70 +75,73 @@ func requestID(given string) string {
 	}
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
+	var text [2 * len(b)]byte
+	hex.Encode(text[:], b[:])
+	return string(text[:])
 }
 
-// line writes what happened: no address, query, name, token or variable, since
+// line is how the record of a request is written.
+type line struct {
+	*http.Request // as it was routed
+	*record
+}
+
+// write writes what happened: no address, query, name, token or variable, since
 // any of them may be a secret.
-func (s *server) line(r *http.Request, rec *record, took time.Duration) {
-	route := chi.RouteContext(r.Context()).RoutePattern()
-	entry := s.Log.Check(level(r, rec, route), "request")
-	if entry == nil {
-		return
+func (s *server) write(l line) {
+	if entry := s.Log.Check(l.level(), "request"); entry != nil {
+		entry.Write(zap.Inline(l)) // a list of fields would be a kilobyte for each request
 	}
-	entry.Write(append(rec.details(r),
-		zap.String("request_id", rec.id),
-		zap.String("method", method(r.Method)),
-		zap.String("route", route),
-		zap.Int("status", rec.status),
-		zap.Int64("bytes", rec.bytes),
-		zap.Duration("took", took),
-	)...)
 }
 
 // answered tells whoever watches.
-func (rec *record) answered(r *http.Request, took time.Duration) Answered {
+func (l line) answered() Answered {
 	return Answered{
-		Method: method(r.Method), Route: chi.RouteContext(r.Context()).RoutePattern(),
-		Status: rec.status, Bytes: rec.bytes, Took: took,
-		Failed: rec.err != nil && ours(rec.err.Code) && !clientGone(r, rec.err),
+		Method: method(l.Method), Route: l.Pattern, Status: l.status, Bytes: l.bytes, Took: time.Since(l.begun), Failed: l.failed(),
 	}
 }
 
-// details are the fields that not every line has. A cause is told only where
-// the fault is ours: those of callers may quote what they sent.
-func (rec *record) details(r *http.Request) []zap.Field {
-	fields := make([]zap.Field, 0, 12) // room for those of every line
-	if rec.action != "" {
-		fields = append(fields, zap.String("action", rec.action))
+// failed reports whether somebody has to act.
+func (l line) failed() bool { return l.err != nil && ours(l.err.Code) && !clientGone(l.Request, l.err) }
+
+// MarshalLogObject tells a cause only where the fault is ours: those of callers
+// may quote what they sent.
+func (l line) MarshalLogObject(out zapcore.ObjectEncoder) error {
+	if l.action != "" {
+		out.AddString("action", l.action)
 	}
-	switch asked := r.Header.Get("X-Hasura-Role"); {
-	case rec.role != "":
-		fields = append(fields, zap.String("role", rec.role))
+	switch asked := l.Header.Get("X-Hasura-Role"); {
+	case l.role != "":
+		out.AddString("role", l.role)
 	case asked != "" && saneID.MatchString(asked): // whether he got it, Hasura alone knows
-		fields = append(fields, zap.String("asked_role", asked))
+		out.AddString("asked_role", asked)
 	}
-	if rec.err != nil {
-		fields = append(fields, zap.String("code", string(rec.err.Code)))
+	if l.err != nil {
+		out.AddString("code", string(l.err.Code))
 	}
-	if clientGone(r, rec.err) {
-		return append(fields, zap.Bool("client_gone", true))
+	if clientGone(l.Request, l.err) {
+		out.AddBool("client_gone", true)
+	} else if l.stack != nil {
+		out.AddByteString("stack", l.stack)
 	}
-	if rec.err != nil && ours(rec.err.Code) {
-		fields = append(fields, zap.String("error", scrub(rec.err.Error())))
+	if l.failed() {
+		out.AddString("error", scrub(l.err.Error()))
 	}
-	if rec.stack != nil {
-		fields = append(fields, zap.ByteString("stack", rec.stack))
-	}
-	return fields
+	out.AddString("request_id", l.id)
+	out.AddString("method", method(l.Method))
+	out.AddString("route", l.Pattern)
+	out.AddInt("status", l.status)
+	out.AddInt64("bytes", l.bytes)
+	out.AddDuration("took", time.Since(l.begun))
+	return nil
 }
 
 // level is error where somebody has to act, and debug for probes that went well.
-func level(r *http.Request, rec *record, route string) zapcore.Level {
+func (l line) level() zapcore.Level {
 	switch {
-	case rec.err != nil && ours(rec.err.Code) && !clientGone(r, rec.err):
+	case l.failed():
 		return zap.ErrorLevel
-	case rec.err == nil && probe(route):
+	case l.err == nil && probe(l.Pattern):
 		return zap.DebugLevel
 	default:
 		return zap.InfoLevel

@@ -7,23 +7,42 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+
 	"hasura-storage/actions"
 )
 
 // record is what becomes known of a request while it is served: the material of
-// its one line in the log.
+// its one line in the log. It is the request's context too, which carries itself
+// and the route: one piece of memory instead of six for each request.
 type record struct {
-	id     string // of the request, safe to print
-	stall  time.Duration
-	action string
-	role   string         // of an action's session; Hasura does not say which one it took for headers
-	err    *actions.Error // what it was refused with
-	stack  []byte         // of a panic
-	status int            // 0 until the answer has begun
-	bytes  int64          // of the answer's body
+	context.Context // the server's
+
+	routing *chi.Context
+	begun   time.Time
+	id      string // of the request, safe to print
+	stall   time.Duration
+	action  string
+	role    string
+	err     *actions.Error // what it was refused with
+	stack   []byte         // of a panic
+	status  int            // 0 until the answer has begun
+	bytes   int64          // of the answer's body
 }
 
 type recordKey struct{}
+
+// Value finds the record, chi's part of it, and what the server put there.
+func (rec *record) Value(key any) any {
+	switch key {
+	case recordKey{}:
+		return rec
+	case chi.RouteCtxKey:
+		return rec.routing
+	default:
+		return rec.Context.Value(key)
+	}
+}
 
 // defaultStall is how long a client or the store may stand still.
 const defaultStall = 30 * time.Second
@@ -34,10 +53,6 @@ func recordOf(r *http.Request) *record {
 		return rec
 	}
 	return &record{stall: defaultStall}
-}
-
-func withRecord(r *http.Request, rec *record) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), recordKey{}, rec))
 }
 
 // note keeps err for the log and returns its public face.
@@ -63,15 +78,14 @@ func (b *body) Read(p []byte) (int, error) {
 // client may be slow for hours, but not stand still.
 type writer struct {
 	http.ResponseWriter
-	record   *record
-	body     *body // nil where the request has none
-	deadline *http.ResponseController
-	due      time.Time // the deadline that is set
+	record
+	body *body     // nil where the request has none
+	due  time.Time // the deadline that is set
 }
 
 func (w *writer) WriteHeader(status int) {
-	if w.record.status == 0 && status >= http.StatusOK {
-		w.record.status = status
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
 		w.leave()
 	}
 	w.move(0)
@@ -79,13 +93,13 @@ func (w *writer) WriteHeader(status int) {
 }
 
 func (w *writer) Write(p []byte) (int, error) {
-	if w.record.status == 0 {
-		w.record.status = http.StatusOK
+	if w.status == 0 {
+		w.status = http.StatusOK
 		w.leave()
 	}
 	w.move(len(p))
 	n, err := w.ResponseWriter.Write(p)
-	w.record.bytes += int64(n)
+	w.bytes += int64(n)
 	return n, err
 }
 
@@ -106,11 +120,11 @@ const leastRate = 256 << 10
 // move shifts the deadline for a write of size bytes, not for every piece. The
 // server itself clears it after the answer.
 func (w *writer) move(size int) {
-	stall := w.record.stall
+	stall := w.stall
 	due := time.Now().Add(stall + stall*time.Duration(size)/leastRate)
 	if due.Sub(w.due) < stall/16 {
 		return
 	}
 	w.due = due
-	_ = w.deadline.SetWriteDeadline(due) // tests' writers have none
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(due) // tests' writers have none
 }
