@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"mime"
@@ -96,20 +95,18 @@ func (s *server) sendContent(w http.ResponseWriter, r *http.Request, c actions.C
 		w.WriteHeader(d.Status())
 		return nil
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
 	length := d.Length
 	if d.Answer == conditional.Whole {
 		length = 0 // to the end
 	}
-	body, err := c.Open(ctx, d.Offset, length)
+	body, err := c.Open(r.Context(), d.Offset, length)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
 	describe(w.Header(), c, d)
 	w.WriteHeader(d.Status())
-	if err := s.transfer(w, body, d.Length, cancel); err != nil {
+	if err := s.transfer(w, body, d.Length); err != nil {
 		_ = note(r, err)
 		panic(http.ErrAbortHandler) // an early end must not look like the end
 	}
@@ -180,16 +177,20 @@ const pieceSize = 128 << 10
 // pieces are reused: a download needs one buffer, however large the file.
 var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
-// transfer sends exactly length bytes. It calls cancel if the source stands
-// still; the writer watches over the client.
-func (s *server) transfer(w io.Writer, body io.Reader, length int64, cancel func()) error {
+// transfer sends exactly length bytes. It stops the source if that stands still;
+// the writer watches over the client.
+func (s *server) transfer(w io.Writer, body io.Reader, length int64) error {
 	if memory, ok := body.(io.WriterTo); ok {
 		if _, err := memory.WriteTo(inPieces{w}); err != nil {
 			return fmt.Errorf("%w: %w", errClientGone, err)
 		}
 		return nil
 	}
-	watch := time.AfterFunc(s.Stall, cancel)
+	source, ok := body.(interface{ Stop() })
+	if !ok {
+		return copyPieces(w, body, length, func() {})
+	}
+	watch := time.AfterFunc(s.Stall, source.Stop)
 	defer watch.Stop()
 	return copyPieces(w, body, length, func() { watch.Reset(s.Stall) })
 }

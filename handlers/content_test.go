@@ -175,13 +175,13 @@ func TestAnAnswerOutlivesTheReadDeadline(t *testing.T) {
 func TestWhoStandsStillIsGivenUp(t *testing.T) {
 	endless := file("")
 	endless.Size = 1 << 40
-	for name, body := range map[string]func(ctx context.Context) io.ReadCloser{
-		"the store":  func(ctx context.Context) io.ReadCloser { return io.NopCloser(&waiting{done: ctx.Done()}) },
-		"the client": func(context.Context) io.ReadCloser { return io.NopCloser(zeros{}) },
+	for name, body := range map[string]io.ReadCloser{
+		"the store":  &waiting{done: make(chan struct{})},
+		"the client": io.NopCloser(zeros{}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := endless
-			c.Open = func(ctx context.Context, _, _ int64) (io.ReadCloser, error) { return body(ctx), nil }
+			c.Open = func(context.Context, int64, int64) (io.ReadCloser, error) { return body, nil }
 			o := options()
 			o.Stall = 100 * time.Millisecond
 			ended := make(chan struct{})
@@ -208,9 +208,12 @@ func TestWhoStandsStillIsGivenUp(t *testing.T) {
 
 // waiting is a body of which a piece comes, and then nothing.
 type waiting struct {
-	done <-chan struct{}
+	done chan struct{} // closed by Stop
 	sent bool
 }
+
+func (b *waiting) Stop()        { close(b.done) }
+func (b *waiting) Close() error { return nil }
 
 func (b *waiting) Read(p []byte) (int, error) {
 	if !b.sent {

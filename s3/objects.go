@@ -90,7 +90,8 @@ type GetOptions struct {
 }
 
 // Get opens an object for reading, with one request. The object exists when
-// Get returns; reading ends early only with an error. The caller closes.
+// Get returns; reading ends early only with an error. The caller closes. What is
+// returned also has a method Stop, which ends a Read that stands still.
 func (s *Store) Get(ctx context.Context, key string, o GetOptions) (io.ReadCloser, Object, error) {
 	if err := checkKey(key); err != nil {
 		return nil, Object{}, err
@@ -99,17 +100,20 @@ func (s *Store) Get(ctx context.Context, key string, o GetOptions) (io.ReadClose
 	if err != nil {
 		return nil, Object{}, err
 	}
+	ctx, stop := context.WithCancel(ctx)
 	body, info, header, err := s.core.GetObject(ctx, s.bucket, key, options)
 	if err != nil {
+		stop()
 		return nil, Object{}, translate("get", key, err)
 	}
+	r := reading{body, key, stop}
 	if err := o.rangeServed(key, header); err != nil {
-		_ = body.Close()
+		_ = r.Close()
 		return nil, Object{}, err
 	}
 	object := fromInfo(info)
 	object.Size = wholeSize(header, info.Size)
-	return reading{body, key}, object, nil
+	return r, object, nil
 }
 
 // request writes the options as the library wants them.
@@ -153,7 +157,16 @@ func wholeSize(header http.Header, length int64) int64 {
 // reading gives errors in the middle of a body their sentinel.
 type reading struct {
 	io.ReadCloser
-	key string
+	key  string
+	stop context.CancelFunc
+}
+
+// Stop may be called at any time, by another goroutine too.
+func (r reading) Stop() { r.stop() }
+
+func (r reading) Close() error {
+	defer r.stop()
+	return r.ReadCloser.Close()
 }
 
 func (r reading) Read(p []byte) (int, error) {
