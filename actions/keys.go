@@ -83,7 +83,9 @@ func (k keys) beside(suffix string) string {
 	return k.root + suffix
 }
 
-var versionAlphabet = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
+const versionLetters = "0123456789abcdefghijklmnopqrstuv"
+
+var versionAlphabet = base32.NewEncoding(versionLetters).WithPadding(base32.NoPadding)
 
 const versionLength = 26 // 128 random bits
 
@@ -94,11 +96,7 @@ func newVersion() string {
 }
 
 func isVersion(s string) bool {
-	if len(s) != versionLength {
-		return false
-	}
-	_, err := versionAlphabet.DecodeString(s)
-	return err == nil
+	return len(s) == versionLength && strings.Trim(s, versionLetters) == ""
 }
 
 func deref[T any](p *T) (v T) {

@@ -99,13 +99,15 @@ func (c Caller) Key() string {
 		}
 	}
 	slices.Sort(names)
-	key := make([]byte, 0, size)
+	var key strings.Builder
+	key.Grow(size)
 	for _, name := range names {
-		key = append(key, name...)
+		key.WriteString(name)
 		for _, value := range c.header[name] {
-			key = append(append(key, 0), value...)
+			key.WriteByte(0)
+			key.WriteString(value)
 		}
-		key = append(key, '\n')
+		key.WriteByte('\n')
 	}
-	return string(key)
+	return key.String()
 }

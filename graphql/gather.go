@@ -60,6 +60,11 @@ func (g *gatherer[V]) get(ctx context.Context, key string, ids []string, ask fet
 	if err != nil {
 		return nil, err
 	}
+	return g.wait(ctx, b)
+}
+
+// wait is for who has joined b.
+func (g *gatherer[V]) wait(ctx context.Context, b *batch[V]) (map[string]V, error) {
 	defer g.leave()
 	select {
 	case <-b.done:

@@ -57,28 +57,21 @@ func (l *Loader) VisibleFile(ctx context.Context, caller Caller, id string) (*Fi
 	return rows[id], err
 }
 
-// seenAnswer is what one of the two questions brought.
-type seenAnswer struct {
-	visible map[string]bool
-	err     error
-}
-
 // seenRows asks both questions for the same ids at the same time. The rows may
 // come with those that others ask for; the decision is the caller's own.
 func (l *Loader) seenRows(ctx context.Context, key string, caller Caller, ids []string) (map[string]*File, error) {
-	may := make(chan seenAnswer, 1)
-	go func() {
-		visible, err := l.ask(ctx, key, caller, ids)
-		may <- seenAnswer{visible, err}
-	}()
-	rows, err := l.Files(ctx, ids)
-	answer := <-may
-	if err := cmp.Or(answer.err, err); err != nil {
+	asked, err := l.files.join(ctx, "", ids, l.rows) // on its way from here on
+	if err != nil {
+		return nil, err
+	}
+	visible, notSeen := l.ask(ctx, key, caller, ids)
+	rows, err := l.files.wait(ctx, asked)
+	if err := cmp.Or(notSeen, err); err != nil {
 		return nil, err
 	}
 	both := make(map[string]*File, len(rows))
 	for id, row := range rows {
-		if answer.visible[id] {
+		if visible[id] {
 			both[id] = row
 		}
 	}
