@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +57,7 @@ func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr
 		log.Warn(text)
 	}
 	boundMemory(os.DirFS("/"), log)
+	defer runtime.KeepAlive(make([]byte, headroom))
 	watch, err := telemetry.New(ctx, telemetry.Options{Version: Version(), Metrics: c.bindMetrics != "", Traces: c.traces, Log: log})
 	if err != nil {
 		return err
