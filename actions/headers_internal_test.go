@@ -29,10 +29,32 @@ func TestFormatsAreNegotiated(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := negotiated(test.accept); got != test.want {
+			if got := negotiated(test.accept, offered); got != test.want {
 				t.Errorf("%q gives %q, want %q", test.accept, got, test.want)
 			}
 		})
+	}
+}
+
+func TestLargePicturesAreNoAVIF(t *testing.T) {
+	const both = "image/avif, image/webp;q=0.5"
+	for name, test := range map[string]struct {
+		accept string
+		spec   images.Spec
+		want   images.Format
+	}{
+		"a small one":              {both, images.Spec{Width: 600}, images.AVIF},
+		"the largest":              {both, images.Spec{Width: 1000}, images.AVIF},
+		"wider":                    {both, images.Spec{Width: 1001}, images.WebP},
+		"by its height":            {both, images.Spec{Height: 1001}, images.WebP},
+		"wide and low":             {both, images.Spec{Width: 2000, Height: 500}, images.AVIF},
+		"of twice the pixels":      {both, images.Spec{Width: 501, DPR: 2}, images.WebP},
+		"as large as it is":        {both, images.Spec{}, images.WebP},
+		"for whom only AVIF suits": {"image/avif", images.Spec{Width: 1001}, images.Same},
+	} {
+		if got := automatic(test.accept, test.spec); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
 	}
 }
 
@@ -42,7 +64,7 @@ func FuzzAccept(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, accept string) {
-		got := negotiated(accept)
+		got := negotiated(accept, offered)
 		if got != images.Same && !strings.Contains(strings.ToLower(accept), got.ContentType()) {
 			t.Fatalf("%q gives %q", accept, got)
 		}

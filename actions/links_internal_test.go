@@ -104,7 +104,7 @@ func TestAutoTakesTheBestNamedFormat(t *testing.T) {
 		"":                                "",
 		"image/avif;q=7":                  "",
 	} {
-		if got := negotiated(accept); string(got) != want {
+		if got := negotiated(accept, offered); string(got) != want {
 			t.Errorf("%q: got %q, want %q", accept, got, want)
 		}
 	}

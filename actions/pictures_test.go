@@ -205,3 +205,26 @@ func TestAPictureForWhichThereIsNoMemory(t *testing.T) {
 		t.Errorf("a picture of it: %v", err)
 	}
 }
+
+// TestAutoMakesWhatThereIsMemoryFor asks for an AVIF that would need more than there is.
+func TestAutoMakesWhatThereIsMemoryFor(t *testing.T) {
+	s := start(t)
+	s.options.ImageMemory = 16 << 20
+	s.service = s.instance()
+	owner, width := user(), 50
+	file := s.upload(owner, "a.jpg", "image/jpeg", photo(t, "photo_03mp.jpg"))
+	for format, want := range map[string]actions.Code{"AUTO": "", "AVIF": actions.ImageTooLarge} {
+		content, err := s.service.GetFile(t.Context(), actions.Headers{"X-Hasura-Admin-Secret": {adminSecret}},
+			actions.GetFile{ID: file.ID, Image: &actions.Image{Width: &width, Format: format}, Accept: "image/avif,image/webp;q=0.5"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err = content.Finish(t.Context(), content)
+		if code(err) != want {
+			t.Errorf("%s: %v", format, err)
+		}
+		if want == "" && (content.ContentType != "image/jpeg" || content.Disposition != `inline; filename="a.jpg"`) {
+			t.Errorf("%s is %s, %s", format, content.ContentType, content.Disposition)
+		}
+	}
+}

@@ -145,7 +145,7 @@ func (s *Storage) pictureContent(f *graphql.File, in GetFile) (Content, error) {
 		return Content{}, err
 	}
 	if image.Format == formatAuto {
-		spec.Format = negotiated(in.Accept)
+		spec.Format = automatic(in.Accept, spec)
 	}
 	c := Content{ETag: s.pictureETag(s.versionOf(f), spec), LastModified: f.UpdatedAt, Negotiated: image.Format == formatAuto}
 	name := deref(f.Name)
@@ -153,7 +153,7 @@ func (s *Storage) pictureContent(f *graphql.File, in GetFile) (Content, error) {
 		name += "." + string(spec.Format)
 	}
 	c.Disposition = in.disposition(name)
-	return s.unfinished(c, s.sourceOf(link{id: f.Id, version: s.versionOf(f)}), spec), nil
+	return s.unfinished(c, s.sourceOf(link{id: f.Id, version: s.versionOf(f)}), spec, in.disposition(deref(f.Name))), nil
 }
 
 // outOfRange words a refused spec as clients know it.
@@ -168,10 +168,17 @@ func (s *Storage) pictureETag(version string, spec images.Spec) string {
 	return fmt.Sprintf(`"%s.%s"`, version, spec.Canonical())
 }
 
-// unfinished returns c with the making of the picture left for later.
-func (s *Storage) unfinished(c Content, from source, spec images.Spec) Content {
+// unfinished returns c with the making of the picture left for later. Should it be
+// too large for the format that was negotiated, it keeps the source's, and has
+// the Disposition plain.
+func (s *Storage) unfinished(c Content, from source, spec images.Spec, plain string) Content {
 	c.Finish = func(ctx context.Context, done Content) (Content, error) {
 		p, err := s.variants.get(ctx, from, spec)
+		if c.Negotiated && spec.Format != images.Same && has(err, ImageTooLarge) {
+			kept := spec
+			kept.Format, done.Disposition = images.Same, plain
+			p, err = s.variants.get(ctx, from, kept)
+		}
 		if err != nil {
 			return Content{}, err
 		}

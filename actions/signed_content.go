@@ -27,7 +27,7 @@ func (s *Storage) SignedContent(ctx context.Context, id, path string, query url.
 		return Content{}, imageError(err)
 	}
 	if k.auto {
-		spec.Format = negotiated(accept)
+		spec.Format = automatic(accept, spec)
 	}
 	c := Content{
 		ETag:         s.pictureETag(k.version, spec),
@@ -36,7 +36,7 @@ func (s *Storage) SignedContent(ctx context.Context, id, path string, query url.
 		CacheControl: fmt.Sprintf("public, max-age=%d, immutable", int(k.expires.Sub(s.now()).Seconds())),
 		SurrogateKey: k.id,
 	}
-	return s.unfinished(c, s.sourceOf(k), spec), nil
+	return s.unfinished(c, s.sourceOf(k), spec, c.Disposition), nil
 }
 
 func section(b []byte, offset, length int64) *bytes.Reader {

@@ -21,7 +21,8 @@ func Cost(info Info, s Spec) int64 {
 	if err != nil {
 		return costFixed + pixels*(costPixels+costResult)
 	}
-	result := resultCost(s.Format.resultFor(info.Format), int64(p.canvas[0])*int64(p.canvas[1]))
+	alpha := s.Background.A < 255 && (info.Alpha || p.framed() || s.Rotate%90 != 0)
+	result := resultCost(s.Format.resultFor(info.Format), int64(p.canvas[0])*int64(p.canvas[1]), alpha)
 	switch info.Format {
 	case JPEG:
 		if info.foreign {
@@ -47,13 +48,16 @@ func Cost(info Info, s Spec) int64 {
 	return costFixed + result + pixels*(costPixels+info.heavier) + profile*costProfile
 }
 
-// resultCost is what making and encoding so many pixels takes. The WebAssembly encoders bring a memory of their own.
-func resultCost(f Format, pixels int64) int64 {
-	switch f {
-	case WebP:
-		return 4<<20 + pixels*costResult*2
-	case AVIF:
-		return 96<<20 + pixels*costResult*6
+// resultCost is what making and encoding so many pixels takes. The WebAssembly encoders bring a memory of their own, and WebP's takes several
+// times as much for pixels that may be transparent.
+func resultCost(f Format, pixels int64, alpha bool) int64 {
+	switch {
+	case f == WebP && alpha:
+		return 4<<20 + pixels*116
+	case f == WebP:
+		return 4<<20 + pixels*costResult
+	case f == AVIF:
+		return 32<<20 + pixels*120
 	default:
 		return pixels * costResult
 	}
