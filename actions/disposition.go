@@ -6,8 +6,8 @@ import (
 )
 
 // contentDisposition writes the header of RFC 6266: an ASCII fallback, and the
-// exact name as RFC 8187 encodes it where the fallback is not it. A row may have
-// any name, since Hasura lets it be changed; one that is too long for a header is cut.
+// exact name as RFC 8187 encodes it where the fallback is not it. Rows that nhost's
+// service left may have names that are too long for a header: they are cut.
 func contentDisposition(kind, name string) string {
 	if len(name) > maxNameBytes {
 		name = strings.ToValidUTF8(name[:maxNameBytes], "")

@@ -211,7 +211,6 @@ func TestNamesThatWereChangedByGraphQL(t *testing.T) {
 	for name, want := range map[string]string{
 		`a\r\nX-Y: z\u0001\u001f\u007f\u0085.txt`: `inline; filename="a__X-Y: z____.txt"; filename*=UTF-8''a%0D%0AX-Y%3A%20z%01%1F%7F%C2%85.txt`,
 		`\"; filename=\"b.exe`:                    `inline; filename="_; filename=_b.exe"; filename*=UTF-8''%22%3B%20filename%3D%22b.exe`,
-		strings.Repeat("n", 1<<20):                `inline; filename="` + strings.Repeat("n", 1024) + `"`,
 	} {
 		f := s.upload("owner", part{"file[]", "a.txt", "", "a"})
 		s.after(s.graphql("owner", `mutation { updateFile(pk_columns: {id: "`+f.ID+`"}, _set: {name: "`+name+`"}) { id } }`), f.ID)
