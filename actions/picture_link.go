@@ -2,6 +2,7 @@ package actions
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"time"
 
@@ -108,11 +109,7 @@ func (s *Storage) mayChoose(role string, i *Image) error {
 	return nil
 }
 
-func (i Image) isZero() bool {
-	empty, _ := json.Marshal(Image{})
-	this, _ := json.Marshal(i)
-	return string(this) == string(empty)
-}
+func (i Image) isZero() bool { return reflect.ValueOf(i).IsZero() }
 
 // spec translates StorageImageInput; its enums are spelled as images spells
 // them, in capitals.

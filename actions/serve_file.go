@@ -3,7 +3,6 @@ package actions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -165,7 +164,7 @@ func outOfRange(err error) error {
 }
 
 func (s *Storage) pictureETag(version string, spec images.Spec) string {
-	return fmt.Sprintf(`"%s.%s"`, version, spec.Canonical())
+	return `"` + version + "." + spec.Canonical() + `"`
 }
 
 // unfinished returns c with the making of the picture left for later. Should it be

@@ -15,34 +15,50 @@ const generation = "i1"
 // URLs. ParseCanonical reads it back.
 func (s Spec) Canonical() string {
 	n := s.normal()
-	out := []string{generation}
-	add := func(key string, value any, given bool) {
-		if given {
-			out = append(out, key+fmt.Sprint(value))
+	out := append(make([]byte, 0, 64), generation...)
+	word := func(key byte, value string) {
+		if value != "" {
+			out = append(append(out, '_', key), value...)
 		}
 	}
-	add("w", n.Width, n.Width != 0)
-	add("h", n.Height, n.Height != 0)
-	add("f", n.Fit, n.Fit != "")
-	add("g", n.Gravity, n.Gravity != "")
+	whole := func(key byte, value int) {
+		if value != 0 {
+			word(key, strconv.Itoa(value))
+		}
+	}
+	fraction := func(key byte, value float64) {
+		if value != 0 {
+			word(key, number(value))
+		}
+	}
+	truth := func(key byte, value bool) {
+		if value {
+			word(key, "1")
+		}
+	}
+	whole('w', n.Width)
+	whole('h', n.Height)
+	word('f', string(n.Fit))
+	word('g', string(n.Gravity))
 	if n.Focal != nil {
-		add("p", number(n.Focal.X)+"-"+number(n.Focal.Y), true)
+		word('p', number(n.Focal.X)+"-"+number(n.Focal.Y))
 	}
 	if c := n.Crop; c != nil {
-		add("c", fmt.Sprintf("%d-%d-%d-%d", c.X, c.Y, c.Width, c.Height), true)
+		word('c', fmt.Sprintf("%d-%d-%d-%d", c.X, c.Y, c.Width, c.Height))
 	}
-	add("e", 1, n.Enlarge)
-	add("o", n.Format, n.Format != Same)
-	add("q", n.Quality, n.Quality != 0)
-	add("b", number(n.Blur), n.Blur != 0)
-	add("s", number(n.Sharpen), n.Sharpen != 0)
-	add("r", n.Rotate, n.Rotate != 0)
-	add("x", n.Flip, n.Flip != NoFlip)
-	add("m", 1, n.Grayscale)
-	k := n.Background
-	add("k", fmt.Sprintf("%02x%02x%02x%02x", k.R, k.G, k.B, k.A), k != color.NRGBA{})
-	add("n", n.Padding, n.Padding != 0)
-	return strings.Join(out, "_")
+	truth('e', n.Enlarge)
+	word('o', string(n.Format))
+	whole('q', n.Quality)
+	fraction('b', n.Blur)
+	fraction('s', n.Sharpen)
+	whole('r', n.Rotate)
+	word('x', string(n.Flip))
+	truth('m', n.Grayscale)
+	if k := n.Background; k != (color.NRGBA{}) {
+		word('k', fmt.Sprintf("%02x%02x%02x%02x", k.R, k.G, k.B, k.A))
+	}
+	whole('n', n.Padding)
+	return string(out)
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
