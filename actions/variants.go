@@ -126,6 +126,9 @@ func (v *variants) transform(ctx context.Context, src source, spec images.Spec) 
 	}
 	err = v.reading(ctx, o, func(content []byte) error {
 		info, err := images.Probe(content)
+		if err == nil {
+			err = v.limits.Admit(len(content), info)
+		}
 		if err != nil {
 			return imageError(err)
 		}

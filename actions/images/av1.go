@@ -22,7 +22,7 @@ func checkAVIF(src []byte, c coded, limit int64) error {
 	switch {
 	case string(src[8:12]) == "avis":
 		return fmt.Errorf("%w: animated AVIF", ErrNotImage)
-	case c.width*c.height > limit:
+	case area(c.width, c.height) > limit:
 		return fmt.Errorf("%w: a coded picture of %dx%d is more than the maximum of %d pixels", ErrTooLarge, c.width, c.height, limit)
 	case c.count == 0:
 		return errors.New("no coded picture")
@@ -40,16 +40,16 @@ func readCoded(src, meta []byte) (c coded) {
 			s := largestSequence(data)
 			w, h = s.width, s.height
 			c.count++
-			c.pixels += w * h
+			c.pixels = min(c.pixels+area(w, h), maxArea)
 			c.deep = c.deep || s.deep
 		case "grid":
 			w, h = gridSize(data)
 		}
-		if w*h > c.width*c.height {
+		if area(w, h) > area(c.width, c.height) {
 			c.width, c.height = w, h
 		}
 	}
-	c.pixels = max(c.pixels, c.width*c.height)
+	c.pixels = max(c.pixels, area(c.width, c.height))
 	return c
 }
 

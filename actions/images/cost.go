@@ -13,16 +13,30 @@ const (
 	costResult  = 16 // per pixel of the result
 )
 
+// maxArea and maxFrames are beyond all limits: headers that say more must not make a small number of it.
+const (
+	maxArea   = 1 << 36
+	maxFrames = 1 << 12
+)
+
+// area returns w times h, at most maxArea.
+func area(w, h int64) int64 {
+	if w > 0 && h > maxArea/w {
+		return maxArea
+	}
+	return w * h
+}
+
 // Cost estimates how many bytes of memory a transform of such a picture takes at its peak, without the file itself, which should have been probed as a whole. A spec that does not fit the
 // picture costs as if it changed nothing.
 func Cost(info Info, s Spec) int64 {
-	pixels := int64(info.Width) * int64(info.Height)
+	pixels, frames := area(int64(info.Width), int64(info.Height)), int64(min(max(1, info.Frames), maxFrames))
 	p, err := newPlan(info, s)
 	if err != nil {
 		return costFixed + pixels*(costPixels+costResult)
 	}
 	alpha := s.Background.A < 255 && (info.Alpha || p.framed() || s.Rotate%90 != 0)
-	result := resultCost(s.Format.resultFor(info.Format), int64(p.canvas[0])*int64(p.canvas[1]), alpha)
+	result := resultCost(s.Format.resultFor(info.Format), area(int64(p.canvas[0]), int64(p.canvas[1])), alpha)
 	switch info.Format {
 	case JPEG:
 		if info.foreign {
@@ -41,7 +55,7 @@ func Cost(info Info, s Spec) int64 {
 	case WebP:
 		return costFixed + result + pixels*costWebP
 	case GIF:
-		return costFixed + result*int64(max(1, info.Frames)) + pixels*(costPixels+int64(max(1, info.Frames)))
+		return costFixed + result*frames + pixels*(costPixels+frames)
 	default:
 	}
 	profile := min(int64(len(info.packed))*maxInflation, maxProfile)

@@ -24,7 +24,7 @@ func ReadFacts(ctx context.Context, src []byte, l Limits) (facts Facts, err erro
 		return facts, err
 	}
 	facts.Width, facts.Height = info.Width, info.Height
-	if err := l.admit(len(src), info); err != nil {
+	if err := l.Admit(len(src), info); err != nil {
 		return facts, err
 	}
 	s := Spec{Width: placeholderSide, Height: placeholderSide, Fit: Inside}

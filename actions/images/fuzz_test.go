@@ -1,8 +1,10 @@
 package images_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"image/gif"
 	"testing"
 
 	"hasura-storage/actions/images"
@@ -43,12 +45,13 @@ func FuzzTransform(f *testing.F) {
 	})
 }
 
-// FuzzProbe looks for panics in the readers of headers, and of AVIF's in particular.
+// FuzzProbe looks for panics in the readers of headers, of AVIF's in particular, and for frames of a GIF that the decoder finds and the count does not.
 func FuzzProbe(f *testing.F) {
 	for _, name := range kinds(f) {
 		b := sample(f, name)
 		f.Add(b[:min(len(b), 3000)])
 	}
+	f.Add(squares(f, gif.DisposalNone))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		info, err := images.Probe(src)
 		if err != nil {
@@ -59,6 +62,12 @@ func FuzzProbe(f *testing.F) {
 		}
 		if images.Cost(info, images.Spec{Width: 100}) <= 0 {
 			t.Error("it costs nothing")
+		}
+		if info.Format != images.GIF || info.Width*info.Height > 1<<14 || len(src) > 1<<14 {
+			return
+		}
+		if g, err := gif.DecodeAll(bytes.NewReader(src)); err == nil && len(g.Image) > info.Frames {
+			t.Errorf("%d frames are decoded, %d counted", len(g.Image), info.Frames)
 		}
 	})
 }

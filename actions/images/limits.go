@@ -113,8 +113,8 @@ func (s Spec) checkLook(l Limits) error {
 	return nil
 }
 
-// admit checks a source by its header.
-func (l Limits) admit(size int, info Info) error {
+// Admit checks a source of so many bytes by its header, as Transform does.
+func (l Limits) Admit(size int, info Info) error {
 	pixels := int64(info.Width) * int64(info.Height)
 	switch {
 	case int64(size) > l.MaxSourceBytes:

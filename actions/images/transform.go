@@ -31,7 +31,7 @@ func Transform(ctx context.Context, src []byte, s Spec, l Limits) (res Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	if err := l.admit(len(src), info); err != nil {
+	if err := l.Admit(len(src), info); err != nil {
 		return Result{}, err
 	}
 	j := job{source: source{ctx: ctx, src: src, info: info, limits: l}, spec: s.normal(), format: s.Format.resultFor(info.Format)}
