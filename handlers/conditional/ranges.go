@@ -30,7 +30,7 @@ func choose(lines []string, size int64, whole Decision) Decision {
 // cutUnit takes "bytes=" off. Names of range units know no upper or lower case.
 func cutUnit(header string) (string, bool) {
 	unit, spec, ok := strings.Cut(header, "=")
-	return strings.Trim(spec, " \t"), ok && strings.EqualFold(strings.TrimSpace(unit), "bytes")
+	return strings.Trim(spec, " \t"), ok && strings.EqualFold(strings.Trim(unit, " \t"), "bytes")
 }
 
 // suffix is the last count bytes.
