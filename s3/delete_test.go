@@ -78,7 +78,7 @@ func TestManyKeysAreDeletedAThousandAtATime(t *testing.T) {
 }
 
 func TestNoKeysNeedNoRequest(t *testing.T) {
-	stub := newStub(t, func(_ http.ResponseWriter, r *http.Request) { t.Error("asked") })
+	stub := newStub(t, func(_ http.ResponseWriter, _ *http.Request) { t.Error("asked") })
 	if err := stub.store(t).Delete(t.Context()); err != nil {
 		t.Fatal(err)
 	}

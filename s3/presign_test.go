@@ -88,8 +88,8 @@ func TestTheClientIsToldWhatToSend(t *testing.T) {
 }
 
 func TestSigningNeedsNoNetwork(t *testing.T) {
-	store := newStub(t, func(_ http.ResponseWriter, r *http.Request) { t.Error("the internal endpoint was asked") })
-	public := newStub(t, func(_ http.ResponseWriter, r *http.Request) { t.Error("the public endpoint was asked") })
+	store := newStub(t, func(_ http.ResponseWriter, _ *http.Request) { t.Error("the internal endpoint was asked") })
+	public := newStub(t, func(_ http.ResponseWriter, _ *http.Request) { t.Error("the public endpoint was asked") })
 	o := store.options()
 	for _, o.PublicEndpoint = range []string{"", public.URL, "https://192.0.2.1"} {
 		signer := open(t, o)

@@ -42,7 +42,7 @@ func TestReady(t *testing.T) {
 }
 
 func TestReadyAsksEachTime(t *testing.T) {
-	store := newStub(t, func(_ http.ResponseWriter, r *http.Request) {})
+	store := newStub(t, func(_ http.ResponseWriter, _ *http.Request) {})
 	ready := store.store(t)
 	for range 2 {
 		if err := ready.Ready(t.Context()); err != nil {

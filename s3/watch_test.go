@@ -43,7 +43,7 @@ func TestWatchNamesEveryCall(t *testing.T) {
 	}
 	var id string
 	var part s3.Part
-	for _, step := range []struct {
+	for _, step := range []struct { //nolint:dupword // two parts are copied
 		want string
 		do   func()
 	}{
@@ -64,7 +64,7 @@ func TestWatchNamesEveryCall(t *testing.T) {
 			body.Close()
 		}},
 		{"ListObjectsV2", func() {
-			for range s.List(ctx, "", "") { //nolint:revive // what is listed is no matter here
+			for range s.List(ctx, "", "") {
 			}
 		}},
 		{"DeleteObject", func() { _ = s.Delete(ctx, "l") }},
@@ -73,7 +73,7 @@ func TestWatchNamesEveryCall(t *testing.T) {
 		{"UploadPart", func() { part, _ = s.PutPart(ctx, "in/parts", id, 1, strings.NewReader("bytes"), 5) }},
 		{"ListParts", func() { _, _ = s.ListParts(ctx, "in/parts", id) }},
 		{"ListMultipartUploads", func() {
-			for range s.ListMultiparts(ctx, "in/") { //nolint:revive // as above
+			for range s.ListMultiparts(ctx, "in/") {
 			}
 		}},
 		{"CompleteMultipartUpload", func() { _, _ = s.CompleteMultipart(ctx, "in/parts", id, []s3.Part{part}) }},

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/pprof" //nolint:gosec // its routes in http.DefaultServeMux are served by nobody
+	"net/http/pprof" // its routes in http.DefaultServeMux are served by nobody
 	"time"
 
 	"go.uber.org/zap"

@@ -67,7 +67,7 @@ func (r *receiver) tree() []string {
 	for _, s := range r.spans {
 		byID[string(s.GetSpanId())] = s
 	}
-	var lines []string
+	lines := make([]string, 0, len(r.spans))
 	for _, s := range r.spans {
 		line := s.GetName()
 		for up := byID[string(s.GetParentSpanId())]; up != nil; up = byID[string(up.GetParentSpanId())] {

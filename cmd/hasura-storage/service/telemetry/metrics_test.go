@@ -17,8 +17,8 @@ func TestOutcomes(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{asked(nil), "ok"}, {asked(graphql.ErrNotAllowed), "refused"}, {asked(graphql.ErrUnavailable), "unavailable"},
 		{asked(graphql.ErrUnknownOutcome), "unavailable"}, {asked(errors.Join(graphql.ErrUnavailable, gone)), "cancelled"},
-		{called(&http.Response{StatusCode: 206}, nil), "ok"}, {called(&http.Response{StatusCode: 404}, nil), "refused"},
-		{called(&http.Response{StatusCode: 503}, nil), "unavailable"}, {called(nil, errors.New("refused")), "unavailable"}, {called(nil, gone), "cancelled"},
+		{called(&http.Response{StatusCode: http.StatusPartialContent}, nil), "ok"}, {called(&http.Response{StatusCode: http.StatusNotFound}, nil), "refused"},
+		{called(&http.Response{StatusCode: http.StatusServiceUnavailable}, nil), "unavailable"}, {called(nil, errors.New("refused")), "unavailable"}, {called(nil, gone), "cancelled"},
 		{worked(nil), "ok"}, {worked(gone), "cancelled"}, {worked(errors.New("bytes")), "failed"}, {class(0), "none"}, {class(4), "4xx"},
 	} {
 		if c.got != c.want {
