@@ -228,3 +228,25 @@ func TestAutoMakesWhatThereIsMemoryFor(t *testing.T) {
 		}
 	}
 }
+
+// TestAPictureIsMadeOfItsVersionAlone has another program write to the object.
+func TestAPictureIsMadeOfItsVersionAlone(t *testing.T) {
+	s := start(t)
+	file := s.upload(user(), "a.jpg", "image/jpeg", photo(t, "photo_03mp.jpg"))
+	key, _ := s.fileRow(file.ID)["objectKey"].(string)
+	other := photo(t, "gray.jpg")
+	if _, err := s.objects.Put(t.Context(), key, bytes.NewReader(other), int64(len(other)), "image/jpeg"); err != nil {
+		t.Fatal(err)
+	}
+	width := 50
+	content, err := s.service.GetFile(t.Context(), actions.Headers{"X-Hasura-Admin-Secret": {adminSecret}}, actions.GetFile{ID: file.ID, Image: &actions.Image{Width: &width}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := content.Finish(t.Context(), content); code(err) != actions.FileNotFound {
+		t.Errorf("got %v", err)
+	}
+	if left := s.variantKeys(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -152,7 +152,9 @@ func (s *Storage) pictureContent(f *graphql.File, in GetFile) (Content, error) {
 		name += "." + string(spec.Format)
 	}
 	c.Disposition = in.disposition(name)
-	return s.unfinished(c, s.sourceOf(link{id: f.Id, version: s.versionOf(f)}), spec, in.disposition(deref(f.Name))), nil
+	from := s.sourceOf(link{id: f.Id, version: s.versionOf(f)})
+	from.etag, from.size = deref(f.Etag), int64(deref(f.Size))
+	return s.unfinished(c, from, spec, in.disposition(deref(f.Name))), nil
 }
 
 // outOfRange words a refused spec as clients know it.

@@ -57,8 +57,13 @@ func newVariants(s *Storage, o Options) *variants {
 	}
 }
 
-// source names one version of a file and the object that holds it.
-type source struct{ id, version, key string }
+// source names one version of a file and the object that holds it. Where the
+// row was read, it knows the object's ETag and size; otherwise they are "" and 0.
+type source struct {
+	id, version, key string
+	etag             string
+	size             int64
+}
 
 // get returns the picture that spec makes of a version.
 func (v *variants) get(ctx context.Context, src source, spec images.Spec) (*picture, error) {
@@ -114,7 +119,10 @@ func (v *variants) make(ctx context.Context, src source, spec images.Spec, key s
 
 // transform reads the source and makes a picture of it.
 func (v *variants) transform(ctx context.Context, src source, spec images.Spec) (made images.Result, err error) {
-	o, err := v.store.Stat(ctx, src.key)
+	o := s3.Object{Key: src.key, ETag: src.etag, Size: src.size}
+	if o.ETag == "" {
+		o, err = v.store.Stat(ctx, src.key)
+	}
 	if errors.Is(err, s3.ErrNotFound) {
 		return made, errNoFile
 	}
@@ -137,7 +145,7 @@ func (v *variants) transform(ctx context.Context, src source, spec images.Spec) 
 			return err
 		})
 	})
-	if errors.Is(err, s3.ErrNotFound) { // it went since
+	if errors.Is(err, s3.ErrNotFound) || errors.Is(err, s3.ErrPreconditionFailed) { // it went since
 		return made, errNoFile.Because(err)
 	}
 	return made, err

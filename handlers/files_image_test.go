@@ -59,6 +59,7 @@ func TestPicturesByREST(t *testing.T) {
 	outOfRange := "image manipulation parameters out of range: "
 	unsupported := "image manipulation features are not supported for '" + text.MimeType + "'"
 	runREST(t, s, map[string]restScenario{
+		"what was never made":         {as: "owner", path: path + "?w=77", status: 200, asks: append([]string{"GetFiles as admin"}, seen...), stores: []string{"GET object", "GET variant", "PUT variant"}},
 		"too wide":                    {as: "owner", path: path + "?w=9000", status: 400, code: "bad-request", message: outOfRange + "width 9000 exceeds the maximum of 8000", stores: nothing},
 		"no width":                    {as: "owner", path: path + "?w=0", status: 400, code: "bad-request", message: outOfRange + "w=0 is not a whole number from 1 to 2147483647", asks: nothing},
 		"more than all quality":       {as: "owner", path: path + "?q=101", status: 400, code: "bad-request", asks: nothing},
