@@ -76,7 +76,7 @@ func itemKinds(iinf []byte) map[uint32]string {
 }
 
 // itemData returns the bytes of each item, put together from where the iloc box says they are. Items that together are longer than the file
-// lie over each other, thousands of times in a hostile one: of such a file nothing is returned.
+// lie over each other, thousands of times in a hostile one: of such a file nothing is returned. A part counts as a byte more, so that there is an end to empty ones too.
 func itemData(iloc, file, idat []byte) map[uint32][]byte {
 	out := map[uint32][]byte{}
 	if len(iloc) < 8 {
@@ -89,6 +89,9 @@ func itemData(iloc, file, idat []byte) map[uint32][]byte {
 	wide := 2 + 2*boolInt(version == 2)
 	room := len(file)
 	for range r.number(wide) {
+		if r.short { // a number of items is no reason to count to it
+			return out
+		}
 		id := r.number(wide)
 		from := file
 		if version > 0 && r.number(2)&15 == 1 {
@@ -105,7 +108,7 @@ func itemData(iloc, file, idat []byte) map[uint32][]byte {
 				return out
 			}
 			part := window(from, at, n)
-			if room -= len(part); room < 0 {
+			if room -= len(part) + 1; room < 0 {
 				return nil
 			}
 			out[id] = append(out[id], part...)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"hasura-storage/actions/images"
 )
@@ -51,26 +52,34 @@ func isoBox(kind string, body ...byte) []byte {
 	return append(append(binary.BigEndian.AppendUint32(nil, uint32(8+len(body))), kind...), body...)
 }
 
-// TestAnItemOfManyPartsCostsNothing has one item that is the whole file, 65,535 times over.
-func TestAnItemOfManyPartsCostsNothing(t *testing.T) {
-	iloc := isoBox("iloc", 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0xff, 0xff)
-	iinf := isoBox("iinf", append([]byte{0, 0, 0, 0, 0, 1}, isoBox("infe", 2, 0, 0, 0, 0, 1, 0, 0, 'a', 'v', '0', '1', 0)...)...)
-	ispe := isoBox("ispe", 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 10)
-	iprp := isoBox("iprp", append(isoBox("ipco", ispe...), isoBox("ipma", 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1)...)...)
-	meta := isoBox("meta", slices.Concat([]byte{0, 0, 0, 0}, isoBox("pitm", 0, 0, 0, 0, 0, 1), iinf, iloc, iprp)...)
-	src := slices.Concat(isoBox("ftyp", []byte("avif\x00\x00\x00\x00")...), meta, isoBox("mdat", make([]byte, 1<<20)...))
+// TestItemsOfManyPartsCostNothing has files whose list of items says that there is a lot in them.
+func TestItemsOfManyPartsCostNothing(t *testing.T) {
+	everywhere := []byte{0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0xff, 0xff} // one item, the whole file 65,535 times over
+	countless := []byte{2, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0}
+	nowhere := []byte{0, 0, 0, 0, 0, 0x80, 0xff, 0xff} // 65,535 items of 65,535 parts each, all behind the end
+	for range 65535 {
+		nowhere = append(nowhere, 0, 1, 0, 0, 0xff, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff)
+	}
+	for name, list := range map[string][]byte{"everywhere": everywhere, "countless": countless, "nowhere": nowhere} {
+		iinf := isoBox("iinf", append([]byte{0, 0, 0, 0, 0, 1}, isoBox("infe", 2, 0, 0, 0, 0, 1, 0, 0, 'a', 'v', '0', '1', 0)...)...)
+		ispe := isoBox("ispe", 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 10)
+		iprp := isoBox("iprp", append(isoBox("ipco", ispe...), isoBox("ipma", 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1)...)...)
+		meta := isoBox("meta", slices.Concat([]byte{0, 0, 0, 0}, isoBox("pitm", 0, 0, 0, 0, 0, 1), iinf, isoBox("iloc", list...), iprp)...)
+		src := slices.Concat(isoBox("ftyp", []byte("avif\x00\x00\x00\x00")...), meta, isoBox("mdat", make([]byte, 1<<20)...))
 
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	if info, err := images.Probe(src); err != nil || info.Width != 10 {
-		t.Fatalf("%+v, %v", info, err)
-	}
-	if _, err := images.Transform(t.Context(), src, images.Spec{Width: 5}, images.DefaultLimits()); !errors.Is(err, images.ErrDamaged) {
-		t.Error(err)
-	}
-	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
-		t.Errorf("used %d MiB", used>>20)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		if info, err := images.Probe(src); err != nil || info.Width != 10 {
+			t.Fatalf("%s: %+v, %v", name, info, err)
+		}
+		if _, err := images.Transform(t.Context(), src, images.Spec{Width: 5}, images.DefaultLimits()); !errors.Is(err, images.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		runtime.ReadMemStats(&after)
+		if used, took := after.TotalAlloc-before.TotalAlloc, time.Since(start); used > 16<<20 || took > 2*time.Second {
+			t.Errorf("%s: used %d MiB in %v", name, used>>20, took)
+		}
 	}
 }
 
