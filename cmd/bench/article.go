@@ -20,7 +20,7 @@ const (
 // grow from 1 to N in ten seconds and stay for a minute, while the service may
 // use a tenth of a processor.
 func (s *stack) article(ctx context.Context, set settings, cases []benchCase) error {
-	report := newReport(os.Stdout)
+	report := newReport(os.Stdout, "article")
 	for _, c := range cases {
 		if !set.wants(c.name) {
 			continue

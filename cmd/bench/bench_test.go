@@ -30,7 +30,7 @@ func TestSettings(t *testing.T) {
 		wrong  string // "" is right
 	}{
 		"nothing at all":           {environment(), ""},
-		"everything":               {environment("DURATION", "500ms", "CONNECTIONS", "10", "CASES", "small,large", "PROFILE", "article", "ROWS", "10"), ""},
+		"everything":               {environment("DURATION", "500ms", "CONNECTIONS", "10", "CASES", "small,large", "PROFILE", "article", "ROWS", "10", "BUCKETS", "10"), ""},
 		"a target":                 {environment("TARGET", "http://127.0.0.1:8000/v1/", "HEADERS", "X-A: 1|X-B: 2"), ""},
 		"a duration without unit":  {environment("DURATION", "2"), "DURATION must be"},
 		"a duration of nothing":    {environment("DURATION", "1ms"), "DURATION must be"},

@@ -159,10 +159,10 @@ func (t target) question(id string) []byte {
 	return post(t.host(), "/v1/graphql", t.headers, []byte(body))
 }
 
-// sessions are small downloads, each by another user: nothing can be shared.
-func (t target) sessions(f files, connections int) benchCase {
+// sessions are small downloads, each by another one of n users: nothing can be shared.
+func (t target) sessions(f files, connections, n int) benchCase {
 	c := benchCase{name: "sessions", workers: connections, floor: memoryFloorKind, most: 6}
-	for range manySessions {
+	for range n {
 		other := t
 		other.headers = session(uuid.NewString())
 		c.requests = append(c.requests, other.get(f.small, ""))

@@ -27,18 +27,19 @@ type result struct {
 	Case    string
 	Bytes   int64 // of an answer
 	Workers int
-	Flat    numbers  // as fast as answers come
-	Half    *numbers `json:",omitempty"` // at half of that rate
-	Floor   *numbers `json:",omitempty"` // the same load on the floor
-	HalfOf  *numbers `json:",omitempty"` // the floor at the case's half rate
-	Engine  *numbers `json:",omitempty"` // Hasura alone, asked as often as at the half rate
-	Most    float64  `json:",omitempty"` // the aim for Ratio
-	Ratio   float64  `json:",omitempty"` // of processor times
-	Hasura  float64  // requests to it, per request
-	Store   float64  // requests to it, per request
-	Resting int64    // bytes of memory after the case
-	Peak    int64    // and at most while it ran
-	asked   int      // requests of all phases
+	Flat    numbers       // as fast as answers come
+	Half    *numbers      `json:",omitempty"` // at half of that rate
+	Floor   *numbers      `json:",omitempty"` // the same load on the floor
+	HalfOf  *numbers      `json:",omitempty"` // the floor at the case's half rate
+	Engine  *numbers      `json:",omitempty"` // Hasura alone, asked as often as at the half rate
+	Late    time.Duration `json:",omitempty"` // the aim for Half.P95, of Engine's and HalfOf's
+	Most    float64       `json:",omitempty"` // the aim for Ratio
+	Ratio   float64       `json:",omitempty"` // of processor times
+	Hasura  float64       // requests to it, per request
+	Store   float64       // requests to it, per request
+	Resting int64         // bytes of memory after the case
+	Peak    int64         // and at most while it ran
+	asked   int           // requests of all phases
 }
 
 // observed is a server whose costs can be read; process is nil for one elsewhere.

@@ -12,27 +12,31 @@ import (
 // report prints results as they come, and keeps them.
 type report struct {
 	out     io.Writer
+	name    string // of the file with the results
 	results []result
 }
 
-func newReport(out io.Writer) *report {
-	fmt.Fprint(out, "CPU is the server's processor time per request; ratio is that to the floor's, in the same run.\n\n")
-	return &report{out: out}
+func newReport(out io.Writer, name string) *report {
+	fmt.Fprint(out, name+": CPU is the server's processor time per request; ratio is that to the floor's, in the same run.\n\n")
+	return &report{out: out, name: name}
 }
 
 func (r *report) add(one result) {
 	if len(r.results) == 0 {
-		fmt.Fprintf(r.out, "%-18s %9s %5s %9s %9s %9s %9s %9s %10s %6s %6s %7s %7s %7s\n", "case", "bytes", "conns", "req/s", "min", "p50", "p95", "p99", "CPU", "ratio", "aim", "hasura", "store", "peak")
+		fmt.Fprintf(r.out, "%-28s %9s %5s %9s %9s %9s %9s %9s %10s %6s %6s %7s %7s %7s\n", "case", "bytes", "conns", "req/s", "min", "p50", "p95", "p99", "CPU", "ratio", "aim", "hasura", "store", "peak")
 	}
 	r.results = append(r.results, one)
-	fmt.Fprintf(r.out, "%-18s %9d %5d %s %10s %6s %6s %7.3f %7.3f %7s\n", one.Case, one.Bytes, one.Workers, one.Flat.columns(),
+	fmt.Fprintf(r.out, "%-28s %9d %5d %s %10s %6s %6s %7.3f %7.3f %7s\n", one.Case, one.Bytes, one.Workers, one.Flat.columns(),
 		short(one.Flat.CPU), ratio(one.Ratio), ratio(one.Most), one.Hasura, one.Store, mebibytes(one.Peak))
 	r.line("at half the rate", one.Half)
 	r.line("floor", one.Floor)
 	r.line("floor, that rate", one.HalfOf)
 	r.line("Hasura alone, asked as often", one.Engine)
+	if one.Late > 0 {
+		fmt.Fprintf(r.out, "  %-42s %39s\n", "p95 aim: 2 × Hasura's + 3 × the floor's", short(one.Late))
+	}
 	if one.Half != nil && one.HalfOf != nil {
-		fmt.Fprintf(r.out, "  %-32s %60.2f\n", "ratio at that rate", float64(one.Half.CPU)/float64(one.HalfOf.CPU))
+		fmt.Fprintf(r.out, "  %-42s %60.2f\n", "ratio at that rate", float64(one.Half.CPU)/float64(one.HalfOf.CPU))
 	}
 	if one.Flat.Failed > 0 {
 		fmt.Fprintf(r.out, "  %d FAILED, the first with: %s\n", one.Flat.Failed, one.Flat.Failure)
@@ -41,7 +45,7 @@ func (r *report) add(one result) {
 
 func (r *report) line(name string, n *numbers) {
 	if n != nil {
-		fmt.Fprintf(r.out, "  %-32s %s %10s\n", name, n.columns(), short(n.CPU))
+		fmt.Fprintf(r.out, "  %-42s %s %10s\n", name, n.columns(), short(n.CPU))
 	}
 }
 
@@ -62,8 +66,11 @@ func (r *report) save(folder string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(folder, "results.json"), append(content, '\n'), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, r.name+".json"), append(content, '\n'), 0o600); err != nil {
 		return err
+	}
+	if r.name != "results" {
+		return nil
 	}
 	return os.WriteFile(filepath.Join(folder, "cpu.svg"), []byte(r.bars()), 0o600)
 }

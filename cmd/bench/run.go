@@ -15,7 +15,7 @@ func benchTarget(ctx context.Context, set settings) error {
 	if err != nil {
 		return err
 	}
-	report := newReport(os.Stdout)
+	report := newReport(os.Stdout, "results")
 	for _, c := range t.downloads(f, set.connections) {
 		if !set.wants(c.name) {
 			continue
@@ -41,6 +41,9 @@ func benchStack(ctx context.Context, set settings) error {
 	if err := s.addRows(set.rows); err != nil {
 		return err
 	}
+	if err := s.addBuckets(set.buckets); err != nil {
+		return err
+	}
 	t := target{base: s.base, bucket: fileBucket, headers: s.owner}
 	f, err := t.uploadAll(set)
 	if err != nil {
@@ -49,19 +52,27 @@ func benchStack(ctx context.Context, set settings) error {
 	if err := s.control.setReplay(set.hasura == "replay"); err != nil {
 		return err
 	}
-	cases := append(t.downloads(f, set.connections), t.sessions(f, set.connections), t.slowHasura(f, set.connections))
-	switch set.profile {
-	case "article":
-		return s.article(ctx, set, cases[:5])
-	case "soak":
-		return s.soak(ctx, set, t, f)
-	default:
-		return s.measureAll(ctx, set, cases)
+	cases := append(t.downloads(f, set.connections), t.sessions(f, set.connections, manySessions), t.slowHasura(f, set.connections))
+	profiles := map[string]func() error{
+		"":        func() error { return s.measureAll(ctx, set, cases) },
+		"article": func() error { return s.article(ctx, set, cases[:5]) },
+		"growth":  func() error { return s.growth(ctx, set, t, f) },
+		"soak":    func() error { return s.soak(ctx, set, t, f) },
 	}
+	profiles["all"] = func() error {
+		if err := profiles[""](); err != nil {
+			return err
+		}
+		if err := s.control.setReplay(set.hasura == "replay"); err != nil { // uploads have ended that
+			return err
+		}
+		return profiles["article"]()
+	}
+	return profiles[set.profile]()
 }
 
 func (s *stack) measureAll(ctx context.Context, set settings, cases []benchCase) error {
-	report := newReport(os.Stdout)
+	report := newReport(os.Stdout, "results")
 	for _, c := range cases {
 		if !set.wants(c.name) {
 			continue
@@ -117,7 +128,9 @@ func (s *stack) measure(ctx context.Context, c benchCase, d time.Duration) (r re
 	if err := r.compare(ctx, service, floor, d); err != nil || r.Half == nil || c.question == nil {
 		return r, err
 	}
-	r.Engine, err = s.engine(ctx, c, r.Half.PerSecond*r.Hasura/2, d)
+	if r.Engine, err = s.engine(ctx, c, r.Half.PerSecond*r.Hasura/2, d); err == nil {
+		r.Late = 2*r.Engine.P95 + 3*r.HalfOf.P95
+	}
 	return r, err
 }
 
@@ -176,15 +189,4 @@ func (r *result) compare(ctx context.Context, service, floor *trial, d time.Dura
 	}
 	r.HalfOf, err = floor.atRate(ctx, floor.observed, d, r.Flat.PerSecond/2)
 	return err
-}
-
-// addRows fills the table with files of others: what a request costs must not
-// depend on how many there are.
-func (s *stack) addRows(n int) error {
-	if n == 0 {
-		return nil
-	}
-	return s.control.sql(fmt.Sprintf(`insert into "storage.files" (bucket_id, name, size, mime_type)
-		with recursive n(i) as (select 1 union all select i + 1 from n where i < %d)
-		select '%s', 'row ' || i, 1, 'text/plain' from n`, n, fileBucket))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ type settings struct {
 	duration    time.Duration // of one measurement
 	connections int
 	cases       []string // names to measure, all if empty
-	profile     string   // article, soak or ""
+	profile     string   // article, growth, soak, all or ""
 	target      string
 	headers     http.Header // that the target's caller sends
 	bucket      string      // of the target
@@ -22,6 +23,7 @@ type settings struct {
 	data        string      // folder of the stack, "" for one that is removed
 	binary      string      // of the service, "" to build it
 	rows        int         // other files in the table
+	buckets     int         // other buckets
 	pprof       string      // address of the service's profiler, "" for none
 	hasura      string      // replay or ""
 }
@@ -31,12 +33,13 @@ var variables = [][2]string{
 	{"DURATION", "of each measurement, default 2s"},
 	{"CONNECTIONS", "at once, default 50 (large files: 8)"},
 	{"CASES", "names to measure, separated by commas; default all"},
-	{"PROFILE", "article: workers grow from 1 to CONNECTIONS in 10 s, then 60 s, with the service held to a tenth of a processor; soak: a mixture at a steady rate for DURATION, with the memory drawn"},
+	{"PROFILE", "article: workers grow from 1 to CONNECTIONS in 10 s, then 60 s, with the service held to a tenth of a processor; growth: a small file again and again, with ever more buckets, files and sessions; soak: a mixture at a steady rate for DURATION, with the memory drawn; all: the cases, then article"},
 	{"TARGET", "base URL of the REST interface of another server, such as http://127.0.0.1:8000/v1"},
 	{"HEADERS", "that the target takes uploads and downloads with, as Name: value, separated by newlines or |"},
 	{"BUCKET", "of the target, default default"},
 	{"HASURA", "replay: it repeats its answers to the questions of downloads, as if a fast Hasura stood on a machine of its own"},
 	{"ROWS", "other files in the table, default 0"},
+	{"BUCKETS", "other buckets, each with a file, default 0"},
 	{"OUT", "folder for results as JSON and plots as SVG"},
 	{"DATA", "folder of database and objects; default a temporary one"},
 	{"SERVICE", "binary of the service; default it is built"},
@@ -74,8 +77,11 @@ func readSettings(getenv func(string) string) (settings, error) {
 	if s.rows, err = number(getenv, "ROWS", 0, 0, 10_000_000); err != nil {
 		return s, err
 	}
-	if s.profile = getenv("PROFILE"); s.profile != "" && s.profile != "article" && s.profile != "soak" {
-		return s, fmt.Errorf("PROFILE must be article, soak or empty, not %q", s.profile)
+	if s.buckets, err = number(getenv, "BUCKETS", 0, 0, 1_000_000); err != nil {
+		return s, err
+	}
+	if s.profile = getenv("PROFILE"); !slices.Contains([]string{"", "article", "growth", "soak", "all"}, s.profile) {
+		return s, fmt.Errorf("PROFILE must be article, growth, soak, all or empty, not %q", s.profile)
 	}
 	if s.headers, err = parseHeaders(getenv("HEADERS")); err != nil {
 		return s, err

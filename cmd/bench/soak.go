@@ -56,7 +56,7 @@ func saveCurve(folder string, points []point, err error) error {
 
 // mixture is mostly small files and thumbnails, of one session and of many.
 func (t target) mixture(f files) [][]byte {
-	others := t.sessions(f, 1).requests[:soakOthers]
+	others := t.sessions(f, 1, soakOthers).requests
 	thumbnails := t.thumbnails(f).requests
 	requests := make([][]byte, 0, 4*len(others))
 	for i, other := range others {
