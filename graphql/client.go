@@ -102,7 +102,8 @@ func New(o Options) (*Client, error) {
 
 // transport keeps connections: a burst of callers would otherwise dial for each request.
 func transport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
+	usual, _ := http.DefaultTransport.(*http.Transport)
+	t := usual.Clone()
 	t.DialContext = (&net.Dialer{Timeout: 3 * time.Second}).DialContext
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 256
 	t.IdleConnTimeout = 60 * time.Second

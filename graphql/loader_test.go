@@ -137,8 +137,9 @@ func TestQuestionsOfOneSessionAreAskedTogether(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	close(h.hold)
 	answered.Wait()
-	sizes := []int{}
-	for _, ids := range h.requests() {
+	requests := h.requests()
+	sizes := make([]int, 0, len(requests))
+	for _, ids := range requests {
 		sizes = append(sizes, len(ids))
 	}
 	if !slices.Equal(sizes, []int{1, 1, 50}) {

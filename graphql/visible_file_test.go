@@ -118,7 +118,7 @@ func TestVisibleFileOfManyCallers(t *testing.T) {
 
 func TestKeysOfCallers(t *testing.T) {
 	c := client(t, graphql.Options{Endpoint: "http://hasura:8080"})
-	var keys []string
+	keys := make([]string, 0, 10)
 	for _, headers := range []map[string][]string{
 		{},
 		{"Authorization": {"a"}},

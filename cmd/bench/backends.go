@@ -62,7 +62,7 @@ func runBackends(ctx context.Context, args []string) error {
 		return err
 	}
 	defer b.store.Stop()
-	defer b.hasura.Close()
+	defer func() { _ = b.hasura.Close() }() // all of it is thrown away
 	storage, err := b.storeProxy()
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ var variables = [][2]string{
 	{"PROFILE", "article: workers grow from 1 to CONNECTIONS in 10 s, then 60 s, with the service held to a tenth of a processor; growth: a small file again and again, with ever more buckets, files and sessions; soak: a mixture at a steady rate for DURATION, with the memory drawn; all: the cases, then article"},
 	{"TARGET", "base URL of the REST interface of another server, such as http://127.0.0.1:8000/v1"},
 	{"HEADERS", "that the target takes uploads and downloads with, as Name: value, separated by newlines or |"},
-	{"BUCKET", "of the target, default default"},
+	{"BUCKET", "of the target; default is the bucket of that name"},
 	{"HASURA", "replay: it repeats its answers to the questions of downloads, as if a fast Hasura stood on a machine of its own"},
 	{"ROWS", "other files in the table, default 0"},
 	{"BUCKETS", "other buckets, each with a file, default 0"},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,8 +30,8 @@ type stack struct {
 }
 
 func (s *stack) close() {
-	for i := len(s.stops) - 1; i >= 0; i-- {
-		s.stops[i]()
+	for _, stop := range slices.Backward(s.stops) {
+		stop()
 	}
 }
 
