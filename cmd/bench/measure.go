@@ -39,7 +39,6 @@ type result struct {
 	Store   float64       // requests to it, per request
 	Resting int64         // bytes of memory after the case
 	Peak    int64         // and at most while it ran
-	asked   int           // requests of all phases
 }
 
 // observed is a server whose costs can be read; process is nil for one elsewhere.
