@@ -64,7 +64,7 @@ type route struct {
 
 const (
 	looks   = "GetFiles as admin, VisibleFiles as the sender"
-	draws   = " → GET variant, HEAD object, GET object, PUT variant"
+	draws   = " → GET variant, GET object, PUT variant"
 	admits  = "InsertFiles as the sender, LargestBucket as admin, CountOpenUploads as admin"
 	commits = "InsertUploads as admin, CommitUpload as admin, SettleUpload as admin"
 	tidies  = "FileGarbage as admin, DropGarbage as admin → PUT object, DELETE object, GET bucket" // and lists variants
@@ -125,7 +125,7 @@ var matrix = []route{
 	},
 	{
 		does: "GET {signed}", changes: true, // it names a version, and asks for a picture
-		behind: map[string]string{"no file": "→ GET variant, HEAD object", "signed": "GetFiles as admin" + draws},
+		behind: map[string]string{"no file": "→ GET variant, HEAD object", "signed": "GetFiles as admin" + draws + ", HEAD object"},
 		grid: `
 		             | absent      | not uploaded | uploaded    | replaced    | expired     | public
 		admin        | no file     | no file      | signed      | no file     | signed      | signed
