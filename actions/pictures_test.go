@@ -146,33 +146,32 @@ func TestWhoLeavesFreesHisPlace(t *testing.T) {
 		}()
 		return done
 	}
+	// waiting opens until nobody else has the place any more.
+	waiting := func(ctx context.Context, width int) <-chan error {
+		for {
+			done := open(ctx, width)
+			select {
+			case err := <-done:
+				if code(err) != actions.Busy {
+					t.Fatalf("%d got %v", width, err)
+				}
+			case <-time.After(300 * time.Millisecond):
+				return done
+			}
+		}
+	}
 	first := open(t.Context(), 51)
 	<-reading
 	ctx, leave := context.WithCancel(t.Context())
-	second := open(ctx, 52)
-	for code(<-open(within(t, 200*time.Millisecond), 53)) != actions.Busy { // until the second waits, nobody is turned away
-		select {
-		case <-second: // the third was quicker
-			second = open(ctx, 52)
-		default:
-		}
+	second := waiting(ctx, 52)
+	if err := <-open(within(t, 10*time.Second), 53); code(err) != actions.Busy {
+		t.Errorf("the third got %v", err)
 	}
 	leave()
 	if err := <-second; !errors.Is(err, context.Canceled) {
 		t.Errorf("who left got %v", err)
 	}
-	var last <-chan error
-	for last = open(t.Context(), 54); ; last = open(t.Context(), 54) {
-		select {
-		case err := <-last:
-			if code(err) == actions.Busy { // the place is not free yet
-				continue
-			}
-			t.Fatalf("who came then got %v", err)
-		case <-time.After(200 * time.Millisecond):
-		}
-		break
-	}
+	last := waiting(t.Context(), 54)
 	close(goOn)
 	for _, done := range []<-chan error{first, last} {
 		if err := <-done; err != nil {
