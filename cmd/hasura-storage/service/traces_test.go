@@ -117,7 +117,6 @@ func TestTracesGoThrough(t *testing.T) {
 		request,
 		request + " > GetFiles", // as the admin: the row, and its version once more after the transform
 		request + " > GetObject",
-		request + " > HeadObject",
 		request + " > PutObject",
 		request + " > VisibleFiles",
 		request + " > image transform",
