@@ -36,8 +36,11 @@ func newClient(endpoint, secret string) (*client, error) {
 	root := strings.TrimSuffix(strings.TrimRight(endpoint, "/"), "/graphql")
 	root = strings.TrimSuffix(strings.TrimRight(root, "/"), "/v1")
 	own := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: requestTime}
-	return &client{url: root + "/v1/metadata", secret: secret, http: &http.Client{Transport: own, Timeout: requestTime}}, nil
+	return &client{url: root + "/v1/metadata", secret: secret, http: &http.Client{Transport: own, Timeout: requestTime, CheckRedirect: stay}}, nil
 }
+
+// stay follows no redirection: it would take the secret along.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func (c *client) close() { c.http.CloseIdleConnections() }
 

@@ -119,3 +119,20 @@ func TestPassingTroubleIsWaitedFor(t *testing.T) {
 		t.Errorf("unusable %q", report.Unusable)
 	}
 }
+
+func TestTheSecretGoesToNobodyElse(t *testing.T) {
+	asked := make(chan string, 8)
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Header.Get("X-Hasura-Admin-Secret") }))
+	t.Cleanup(other.Close)
+	moved := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusPermanentRedirect))
+	t.Cleanup(moved.Close)
+	_, err := project.Diff(t.Context(), project.Options{Endpoint: moved.URL, AdminSecret: secret, Patience: time.Millisecond, Pause: time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "answers 308") {
+		t.Errorf("err = %v", err)
+	}
+	select {
+	case got := <-asked:
+		t.Errorf("another server was asked, with the secret %q", got)
+	default:
+	}
+}
