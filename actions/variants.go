@@ -20,7 +20,7 @@ const (
 	defaultImageMemory  = 256 << 20
 	defaultImageQueue   = 256
 	variantLimit        = time.Minute      // of one transform, queueing included
-	keepLimit           = 10 * time.Second // of storing its result
+	keepLimit           = 10 * time.Second // of storing its result, and again of looking after it
 )
 
 // variants make pictures of files and keep them: in memory for a while, in the
@@ -184,9 +184,12 @@ func (v *variants) keep(ctx context.Context, src source, key string, made images
 	if int64(len(made.Bytes)) > v.limits.MaxSourceBytes {
 		return nil // rather made again than read back into memory
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepLimit)
+	ctx = context.WithoutCancel(ctx)
+	putting, cancel := context.WithTimeout(ctx, keepLimit)
 	defer cancel()
-	_, failed := v.store.Put(ctx, key, bytes.NewReader(made.Bytes), int64(len(made.Bytes)), made.ContentType)
+	_, failed := v.store.Put(putting, key, bytes.NewReader(made.Bytes), int64(len(made.Bytes)), made.ContentType)
+	ctx, cancel = context.WithTimeout(ctx, keepLimit) // anew: a store that stands still took all of the former
+	defer cancel()
 	// Admin: a link is judged by its signature; here only the version matters.
 	found, err := graphql.GetFiles(ctx, v.hasura.Admin(), []string{src.id})
 	if err != nil {
