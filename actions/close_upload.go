@@ -132,8 +132,8 @@ func (u upload) unclaimedSince() graphql.Condition {
 }
 
 // abandon closes an upload that can never pass and removes what it left, even
-// if the client has gone. What fails here is done by the sweep.
-func (s *Storage) abandon(ctx context.Context, u upload) {
+// if the client has gone, and reports whether it did. What fails here is done by the sweep.
+func (s *Storage) abandon(ctx context.Context, u upload) (closed bool) {
 	ctx, cancel := detached(ctx)
 	defer cancel()
 	closed, err := s.abort(ctx, u, u.unclaimedSince())
@@ -144,6 +144,7 @@ func (s *Storage) abandon(ctx context.Context, u upload) {
 		u.State = stateAborted
 		s.cleanNow(ctx, u)
 	}
+	return closed
 }
 
 // cleanNow removes what a closed upload left before the client is answered, even

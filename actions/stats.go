@@ -19,7 +19,7 @@ type Stats struct {
 }
 
 // UploadEvent is something that happened to an upload. Kind is create, replace
-// or copy, and rest where the sweep ended what a request by REST had begun.
+// or copy, and rest where one that a request by REST had begun was given up.
 type UploadEvent struct{ Kind, Event string }
 
 // The events of uploads. Each opened one sees one of the next four, at whichever

@@ -184,9 +184,10 @@ func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error 
 }
 
 func (s *Storage) giveUp(ctx context.Context, u upload, done *Swept) {
-	s.abandon(ctx, u)
-	s.counts.upload(u.Kind, UploadSwept)
-	done.Aborted++
+	if s.abandon(ctx, u) { // else somebody was faster, or the next sweep tries again
+		s.counts.upload(u.Kind, UploadSwept)
+		done.Aborted++
+	}
 }
 
 // givesUp decides about an expired upload that did not pass: one whose bytes are
