@@ -87,15 +87,12 @@ func (s *Storage) copyRefused(ctx context.Context, as Session, u graphql.UploadV
 		return File{}, hasuraError(cause)
 	}
 	if in.NewID != nil {
-		// Admin: uploads are the service's own.
-		former, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), u.FileID)
+		other, err := s.creationOf(ctx, u.FileID)
 		if err != nil {
-			return File{}, hasuraError(err)
+			return File{}, err
 		}
-		for _, other := range former.Uploads {
-			if other.Kind == kindCopy && other.State != stateAborted && deref(other.Session_key) == u.SessionKey && deref(other.Source_key) == *u.SourceKey {
-				return s.CompleteUpload(ctx, as, CompleteUpload{UploadID: other.Id})
-			}
+		if other != nil && other.Kind == kindCopy && deref(other.Session_key) == u.SessionKey && deref(other.Source_key) == *u.SourceKey {
+			return s.CompleteUpload(ctx, as, CompleteUpload{UploadID: other.Id})
 		}
 	}
 	return File{}, s.conflictOfCreate(ctx, []graphql.UploadValues{u}, cause)

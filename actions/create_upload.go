@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
@@ -283,22 +284,50 @@ func (s *Storage) repeated(ctx context.Context, u graphql.UploadValues, in Creat
 	if in.ID == nil {
 		return Upload{}, false
 	}
-	// Admin: uploads are the service's own.
-	open, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), u.FileID)
-	if err != nil {
+	other, err := s.creationOf(ctx, u.FileID)
+	if err != nil || other == nil || other.Kind != kindCreate || !other.isOpen() || deref(other.Session_key) != u.SessionKey {
 		return Upload{}, false
 	}
-	for _, other := range open.Uploads {
-		if other.Kind != kindCreate || other.State != stateOpen || deref(other.Session_key) != u.SessionKey || other.File == nil {
-			continue
+	sameBucket := in.BucketID == nil || *in.BucketID == other.File.BucketId
+	if !sameBucket || deref(other.Name) != in.Name || other.size() != u.Size {
+		return Upload{}, false
+	}
+	ticket, err := s.ticket(ctx, *other)
+	return ticket, err == nil
+}
+
+// creationOf returns the upload that creates, or created, a file that exists; nil
+// if there is none any more. Of several calls that create the same file one wins,
+// and the others withdraw their uploads: until they have, nobody can tell them apart.
+func (s *Storage) creationOf(ctx context.Context, fileID string) (*upload, error) {
+	const looks, pause = 20, 100 * time.Millisecond
+	for range looks {
+		// Admin: uploads are the service's own.
+		all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), fileID)
+		if err != nil {
+			return nil, hasuraError(err)
 		}
-		sameBucket := in.BucketID == nil || *in.BucketID == other.File.BucketId
-		if sameBucket && deref(other.Name) == in.Name && int64(deref(other.Size)) == u.Size {
-			ticket, err := s.ticket(ctx, upload{other})
-			return ticket, err == nil
+		var found []upload
+		for _, row := range all.Uploads {
+			u := upload{row}
+			creates := u.Kind != kindReplace && u.File != nil
+			if creates && (u.State == stateCommitted || u.isOpen() && !deref(u.File.IsUploaded)) {
+				found = append(found, u)
+			}
+		}
+		switch len(found) {
+		case 0:
+			return nil, nil
+		case 1:
+			return &found[0], nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, Errorf(Busy, "the request was given up").Because(ctx.Err())
 		}
 	}
-	return Upload{}, false
+	return nil, Errorf(Busy, "several calls create the file at once, try again")
 }
 
 // conflictOfCreate words a constraint's no.

@@ -3928,13 +3928,14 @@ func VisibleFiles(
 // The mutation executed by WithdrawUploads.
 const WithdrawUploads_Operation = `
 mutation WithdrawUploads ($ids: [uuid!]!) {
-	deleted: delete_storage_uploads(where: {id:{_in:$ids},state:{_eq:"open"}}) {
+	deleted: delete_storage_uploads(where: {id:{_in:$ids},state:{_eq:"open"},attempts:{_eq:0}}) {
 		affected_rows
 	}
 }
 `
 
-// Takes back uploads whose file rows Hasura refused: nothing else exists yet.
+// Takes back uploads whose file rows Hasura refused: nothing else exists yet, unless
+// somebody has claimed one meanwhile.
 func WithdrawUploads(
 	ctx_ context.Context,
 	client_ graphql.Client,
