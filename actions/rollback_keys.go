@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -52,26 +53,26 @@ func (s *Storage) eachKeyed(ctx context.Context, settle func(context.Context, *g
 				return
 			}
 			done, err := s.settleKeyed(ctx, page.Files, settle)
-			if err != nil {
-				yield(KeyRollback{}, err)
-				return
-			}
 			for _, one := range done {
 				if !yield(one, nil) {
 					return
 				}
-				after = one.ID
+			}
+			if err != nil {
+				yield(KeyRollback{}, err)
+				return
 			}
 			if len(page.Files) < inventoryPage {
 				return
 			}
+			after = page.Files[inventoryPage-1].Id
 		}
 	}
 }
 
-// settleKeyed settles a page of files, some at a time. One whose former object
-// at the same key is still to be deleted is left: whoever deletes it might do so
-// after the copy.
+// settleKeyed settles a page of files, some at a time, and returns those that it
+// has settled, beside an error too. One whose former object at the same key is
+// still to be deleted is left: whoever deletes it might do so after the copy.
 func (s *Storage) settleKeyed(ctx context.Context, files []graphql.File, settle func(context.Context, *graphql.File) (string, error)) ([]KeyRollback, error) {
 	ids := make([]string, len(files))
 	for i := range files {
@@ -91,20 +92,37 @@ func (s *Storage) settleKeyed(ctx context.Context, files []graphql.File, settle 
 	work.SetLimit(rollbacksAtATime)
 	for i := range files {
 		f := &files[i]
-		done[i] = KeyRollback{ID: f.Id, From: deref(f.ObjectKey), To: s.keys.below(f.Id)}
+		one := KeyRollback{ID: f.Id, From: deref(f.ObjectKey), To: s.keys.below(f.Id)}
 		switch {
 		case doomed[f.Id]:
-			done[i].Left = "a former object at that key is still to be deleted, try again in some minutes"
-		case !s.keys.owns(deref(f.ObjectKey), f.Id):
-			done[i].Left = "its object_key does not lie below S3_ROOT_FOLDER as keys of this service do"
+			one.Left = "a former object at that key is still to be deleted, try again in some minutes"
+			done[i] = one
+		case !s.keys.owns(one.From, f.Id):
+			one.Left = "its object_key does not lie below S3_ROOT_FOLDER as keys of this service do"
+			done[i] = one
 		default:
 			work.Go(func() (err error) {
-				done[i].Left, err = settle(ctx, f)
+				if one.Left, err = settle(ctx, f); err != nil {
+					one.Left, err = keptBack(ctx, err)
+				}
+				if err == nil {
+					done[i] = one
+				}
 				return err
 			})
 		}
 	}
-	return done, work.Wait()
+	err = work.Wait()
+	return slices.DeleteFunc(done, func(one KeyRollback) bool { return one.ID == "" }), err
+}
+
+// keptBack says why one file stays. What would keep every other one back too
+// stays an error.
+func keptBack(ctx context.Context, err error) (left string, _ error) {
+	if ctx.Err() != nil || has(err, HasuraUnavailable, Busy) || errors.Is(err, s3.ErrUnavailable) {
+		return "", err
+	}
+	return err.Error(), nil
 }
 
 // rollback copies one file's object back and switches its row, as long as it
@@ -114,7 +132,7 @@ func (s *Storage) rollback(ctx context.Context, f *graphql.File) (left string, e
 	for range rollbackTries {
 		former := *f.ObjectKey
 		copied, err := s.copyBack(ctx, f)
-		missing := errors.Is(err, s3.ErrNotFound) || errors.Is(err, s3.ErrPreconditionFailed)
+		missing := gone(err)
 		if err != nil && !missing {
 			return "", err
 		}
@@ -143,7 +161,8 @@ func (s *Storage) rollback(ctx context.Context, f *graphql.File) (left string, e
 	return "it is replaced again and again, try again", nil
 }
 
-// copyBack copies a file's object to nhost's key and looks at what stands there then.
+// copyBack copies a file's object to nhost's key and looks at what stands there
+// then. A copy of another size than the row's goes again.
 func (s *Storage) copyBack(ctx context.Context, f *graphql.File) (s3.Object, error) {
 	size, to := int64(deref(f.Size)), s.keys.below(f.Id)
 	_, err := s.store.Copy(ctx, *f.ObjectKey, to, s3.CopyOptions{IfMatch: deref(f.Etag), ContentType: deref(f.MimeType), Size: size})
@@ -151,8 +170,14 @@ func (s *Storage) copyBack(ctx context.Context, f *graphql.File) (s3.Object, err
 		return s3.Object{}, storeError(err)
 	}
 	o, err := s.store.Stat(ctx, to)
-	if err == nil && o.Size != size {
-		err = fmt.Errorf("the copy at %q has %d bytes, not %d", to, o.Size, size)
+	if err != nil {
+		return s3.Object{}, storeError(err)
 	}
-	return o, storeError(err)
+	if o.Size != size {
+		if err := s.deleteUnnamed(ctx, f.Id, to); err != nil {
+			return s3.Object{}, err
+		}
+		return s3.Object{}, fmt.Errorf("its object has %d bytes, not %d as its row says", o.Size, size)
+	}
+	return o, nil
 }

@@ -2,6 +2,7 @@ package actions_test
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"hasura-storage/actions"
 	"hasura-storage/actions/internal/faults"
+	"hasura-storage/s3"
 )
 
 // rolledBack runs a rollback, and returns why which files were left.
@@ -168,8 +170,14 @@ func TestWhatCannotGoBackIsLeft(t *testing.T) {
 	s.graphql(nil, `mutation($id: uuid!, $key: String) { updateFile(pk_columns: {id: $id}, _set: {objectKey: $key}) { id } }`,
 		map[string]any{"id": elsewhere, "key": "other/" + elsewhere})
 
+	longer := s.upload(owner, "c.txt", "text/plain", []byte("shorter than its row says")).ID
+	s.graphql(nil, `mutation($id: uuid!) { updateFile(pk_columns: {id: $id}, _set: {size: 1000}) { id } }`, map[string]any{"id": longer})
+
 	for _, again := range []bool{false, true} {
 		moved, left := s.rolledBack()
+		if left[longer] != "its object has 25 bytes, not 1000 as its row says" {
+			t.Errorf("left are %v", left)
+		}
 		if left[lost] != "its object is missing" || !strings.Contains(left[elsewhere], "S3_ROOT_FOLDER") {
 			t.Errorf("left are %v", left)
 		}
@@ -183,5 +191,28 @@ func TestWhatCannotGoBackIsLeft(t *testing.T) {
 	}
 	if _, err := s.objects.Stat(t.Context(), "files/"+replaced); err != nil {
 		t.Error(err)
+	}
+	if _, err := s.objects.Stat(t.Context(), "files/"+longer); !errors.Is(err, s3.ErrNotFound) {
+		t.Errorf("a copy that does not fit stays: %v", err)
+	}
+}
+
+func TestARollbackTellsWhatItDidBeforeItBreaks(t *testing.T) {
+	s := start(t)
+	owner := user()
+	elsewhere := s.upload(owner, "a.txt", "text/plain", []byte("elsewhere")).ID
+	s.graphql(nil, `mutation($id: uuid!, $key: String) { updateFile(pk_columns: {id: $id}, _set: {objectKey: $key}) { id } }`,
+		map[string]any{"id": elsewhere, "key": "other/" + elsewhere})
+	s.upload(owner, "b.txt", "text/plain", []byte("first"))
+	s.hasura.Set(onceAt("RollbackKey", faults.Refuse, nil))
+	var told []string
+	var last error
+	for one, err := range s.service.RollbackKeys(t.Context()) {
+		if last = err; err == nil {
+			told = append(told, one.ID)
+		}
+	}
+	if actions.Public(last).Code != actions.HasuraUnavailable || !slices.Equal(told, []string{elsewhere}) {
+		t.Errorf("told of %v, then %v", told, last)
 	}
 }

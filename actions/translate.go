@@ -7,6 +7,7 @@ import (
 
 	"hasura-storage/actions/images"
 	"hasura-storage/graphql"
+	"hasura-storage/s3"
 )
 
 // sessionError words a session that cannot be used.
@@ -60,6 +61,12 @@ func storeError(err error) error {
 		return err
 	}
 	return Errorf(StorageUnavailable, "the object store is unavailable, try again").Because(err)
+}
+
+// gone reports whether an object is no longer what a row or a link said of it:
+// it was deleted or replaced since.
+func gone(err error) bool {
+	return errors.Is(err, s3.ErrNotFound) || errors.Is(err, s3.ErrPreconditionFailed)
 }
 
 // imageError translates what images returns.
