@@ -103,7 +103,7 @@ func (s *Storage) copySource(ctx context.Context, u upload) (s3.Object, error) {
 	_, err := s.store.Copy(ctx, deref(u.Source_key), u.key(), s3.CopyOptions{
 		IfMatch: deref(u.If_match), ContentType: u.contentType(), Size: u.size(),
 	})
-	if errors.Is(err, s3.ErrNotFound) || errors.Is(err, s3.ErrPreconditionFailed) {
+	if gone(err) {
 		return s3.Object{}, Errorf(Conflict, "the source was replaced or deleted while it was copied").Because(err)
 	}
 	if err != nil {

@@ -80,19 +80,9 @@ func (s *stack) open(id, link string) ([]byte, error) {
 // openWithin does so until ctx ends.
 func (s *stack) openWithin(ctx context.Context, id, link string) ([]byte, error) {
 	s.t.Helper()
-	u, err := url.Parse(link)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	_, path, _ := strings.Cut(u.EscapedPath(), "/signed/")
-	content, err := s.service.SignedContent(ctx, id, path, u.Query(), "")
+	content, err := s.finished(ctx, id, link)
 	if err != nil {
 		return nil, err
-	}
-	if content.Finish != nil {
-		if content, err = content.Finish(ctx, content); err != nil {
-			return nil, err
-		}
 	}
 	body, err := content.Open(ctx, 0, 0)
 	if err != nil {
@@ -102,6 +92,21 @@ func (s *stack) openWithin(ctx context.Context, id, link string) ([]byte, error)
 	var b bytes.Buffer
 	_, err = b.ReadFrom(body)
 	return b.Bytes(), err
+}
+
+// finished returns what a signed link grants, ready to be opened.
+func (s *stack) finished(ctx context.Context, id, link string) (actions.Content, error) {
+	s.t.Helper()
+	u, err := url.Parse(link)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, path, _ := strings.Cut(u.EscapedPath(), "/signed/")
+	content, err := s.service.SignedContent(ctx, id, path, u.Query(), "")
+	if err != nil || content.Finish == nil {
+		return content, err
+	}
+	return content.Finish(ctx, content)
 }
 
 func TestAPresignedURLCannotChangeACompletedFile(t *testing.T) {

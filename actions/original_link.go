@@ -2,7 +2,6 @@ package actions
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/url"
 	"time"
@@ -46,7 +45,7 @@ func (s *Storage) signedOriginal(k link) Content {
 	}
 	c.Finish = func(ctx context.Context, done Content) (Content, error) {
 		o, err := s.store.Stat(ctx, key)
-		if errors.Is(err, s3.ErrNotFound) {
+		if gone(err) {
 			return Content{}, errNoFile.Because(err)
 		}
 		if err != nil {
@@ -55,7 +54,7 @@ func (s *Storage) signedOriginal(k link) Content {
 		done.Finish, done.Size, done.LastModified = nil, o.Size, o.LastModified
 		done.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
 			body, _, err := s.store.Get(ctx, key, s3.GetOptions{Offset: offset, Length: length, IfMatch: o.ETag})
-			if errors.Is(err, s3.ErrNotFound) {
+			if gone(err) {
 				return nil, errNoFile.Because(err)
 			}
 			return body, storeError(err)

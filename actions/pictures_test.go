@@ -228,15 +228,51 @@ func TestAutoMakesWhatThereIsMemoryFor(t *testing.T) {
 	}
 }
 
+// overwrite does what no service of ours does: it changes the object of a file.
+func (s *stack) overwrite(id string, body []byte) {
+	s.t.Helper()
+	key, _ := s.fileRow(id)["objectKey"].(string)
+	if key == "" {
+		key = "files/" + id
+	}
+	if _, err := s.objects.Put(s.t.Context(), key, bytes.NewReader(body), int64(len(body)), "image/jpeg"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// TestAFileIsItsVersionAlone has another program write to the object, by each
+// way that the service sends bytes itself.
+func TestAFileIsItsVersionAlone(t *testing.T) {
+	s := start(t)
+	owner := user()
+	file := s.upload(owner, "a.txt", "text/plain", []byte("as it was"))
+	s.options.Proxied = true
+	s.service = s.instance()
+	asked, err := s.service.GetFile(t.Context(), actions.Headers{"X-Hasura-Admin-Secret": {adminSecret}}, actions.GetFile{ID: file.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := s.service.Download(t.Context(), owner, actions.GetDownload{ID: file.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked, err := s.finished(t.Context(), file.ID, link.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.overwrite(file.ID, []byte("other bytes"))
+	for name, content := range map[string]actions.Content{"a request": asked, "a link": linked} {
+		if _, err := content.Open(t.Context(), 0, 0); code(err) != actions.FileNotFound {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
 // TestAPictureIsMadeOfItsVersionAlone has another program write to the object.
 func TestAPictureIsMadeOfItsVersionAlone(t *testing.T) {
 	s := start(t)
 	file := s.upload(user(), "a.jpg", "image/jpeg", photo(t, "photo_03mp.jpg"))
-	key, _ := s.fileRow(file.ID)["objectKey"].(string)
-	other := photo(t, "gray.jpg")
-	if _, err := s.objects.Put(t.Context(), key, bytes.NewReader(other), int64(len(other)), "image/jpeg"); err != nil {
-		t.Fatal(err)
-	}
+	s.overwrite(file.ID, photo(t, "gray.jpg"))
 	width := 50
 	content, err := s.service.GetFile(t.Context(), actions.Headers{"X-Hasura-Admin-Secret": {adminSecret}}, actions.GetFile{ID: file.ID, Image: &actions.Image{Width: &width}})
 	if err != nil {

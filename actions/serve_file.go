@@ -92,8 +92,8 @@ func (s *Storage) opener(f *graphql.File) opener {
 	key, etag := s.keys.of(f.Id, f.ObjectKey), deref(f.Etag)
 	fetch := func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
 		body, _, err := s.store.Get(ctx, key, s3.GetOptions{Offset: offset, Length: length, IfMatch: etag})
-		if errors.Is(err, s3.ErrNotFound) {
-			return nil, errNoFile.Because(err) // replaced or deleted since the row was read
+		if gone(err) { // since the row was read
+			return nil, errNoFile.Because(err)
 		}
 		return body, storeError(err)
 	}

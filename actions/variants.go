@@ -123,8 +123,8 @@ func (v *variants) transform(ctx context.Context, src source, spec images.Spec) 
 	if o.ETag == "" {
 		o, err = v.store.Stat(ctx, src.key)
 	}
-	if errors.Is(err, s3.ErrNotFound) {
-		return made, errNoFile
+	if gone(err) {
+		return made, errNoFile.Because(err)
 	}
 	if err != nil {
 		return made, storeError(err)
@@ -145,7 +145,7 @@ func (v *variants) transform(ctx context.Context, src source, spec images.Spec) 
 			return err
 		})
 	})
-	if errors.Is(err, s3.ErrNotFound) || errors.Is(err, s3.ErrPreconditionFailed) { // it went since
+	if gone(err) {
 		return made, errNoFile.Because(err)
 	}
 	return made, err
