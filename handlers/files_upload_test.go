@@ -300,7 +300,7 @@ func TestAClientThatLeavesLeavesNothing(t *testing.T) {
 }
 
 func TestASenderThatStandsStillIsGivenUp(t *testing.T) {
-	s := startREST(t, func(_ *actions.Options, o *handlers.Options) { o.Stall = 200 * time.Millisecond })
+	s := startREST(t, func(_ *actions.Options, o *handlers.Options) { o.Stall = time.Second })
 	f := s.upload("owner", part{"file[]", "a.txt", "", "a"})
 	for _, size := range []int{100, 200 << 10, 9 << 20} {
 		for _, request := range []struct{ method, path, field string }{{http.MethodPost, "/files", "file[]"}, {http.MethodPut, "/files/" + f.ID, "file"}} {
