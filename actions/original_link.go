@@ -38,22 +38,19 @@ func (s *Storage) originalLink(f *graphql.File, as original, life time.Duration)
 
 // signedOriginal describes what such a link grants.
 func (s *Storage) signedOriginal(k link) Content {
-	key := s.sourceOf(k).key
+	src := s.sourceOf(k)
 	c := Content{
 		ContentType: k.original.contentType, Disposition: k.original.disposition, CacheControl: k.original.cacheControl,
 		ETag: `"` + k.version + `"`, SurrogateKey: k.id,
 	}
 	c.Finish = func(ctx context.Context, done Content) (Content, error) {
-		o, err := s.store.Stat(ctx, key)
-		if gone(err) {
-			return Content{}, errNoFile.Because(err)
-		}
+		o, err := src.look(ctx, s.store)
 		if err != nil {
-			return Content{}, storeError(err)
+			return Content{}, err
 		}
 		done.Finish, done.Size, done.LastModified = nil, o.Size, o.LastModified
 		done.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
-			body, _, err := s.store.Get(ctx, key, s3.GetOptions{Offset: offset, Length: length, IfMatch: o.ETag})
+			body, _, err := s.store.Get(ctx, src.key, s3.GetOptions{Offset: offset, Length: length, IfMatch: o.ETag})
 			if gone(err) {
 				return nil, errNoFile.Because(err)
 			}

@@ -268,6 +268,40 @@ func TestAFileIsItsVersionAlone(t *testing.T) {
 	}
 }
 
+// TestALinkIsToItsVersionInNhostsLayout has nhost's service replace the file,
+// which it does in place.
+func TestALinkIsToItsVersionInNhostsLayout(t *testing.T) {
+	s := start(t)
+	s.options.Proxied = true
+	s.service = s.instance()
+	owner := user()
+	id := s.legacyFile(owner, "image/jpeg", photo(t, "photo_03mp.jpg"))
+	width := 50
+	var links []string
+	for _, image := range []*actions.Image{nil, {Width: &width}} {
+		link, err := s.service.Download(t.Context(), owner, actions.GetDownload{ID: id, Image: image})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.open(id, link.URL); err != nil {
+			t.Fatal(err)
+		}
+		links = append(links, link.URL)
+	}
+	s.overwrite(id, photo(t, "gray.jpg"))
+	for _, key := range s.variantKeys() { // what was made before is right for ever
+		if err := s.objects.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.service = s.instance() // which has nothing in memory
+	for _, link := range links {
+		if _, err := s.open(id, link); code(err) != actions.FileNotFound {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 // TestAPictureIsMadeOfItsVersionAlone has another program write to the object.
 func TestAPictureIsMadeOfItsVersionAlone(t *testing.T) {
 	s := start(t)

@@ -32,16 +32,21 @@ func (s *stack) rolledBack() (moved int, left map[string]string) {
 	return moved, left
 }
 
-// legacy makes a file as nhost's service left it.
+// legacy makes a text as nhost's service left it.
 func (s *stack) legacy(owner actions.Session, body string) (id string) {
 	s.t.Helper()
+	return s.legacyFile(owner, "text/plain", []byte(body))
+}
+
+func (s *stack) legacyFile(owner actions.Session, mimeType string, body []byte) (id string) {
+	s.t.Helper()
 	id = uuid.NewString()
-	o, err := s.objects.Put(s.t.Context(), "files/"+id, strings.NewReader(body), int64(len(body)), "text/plain")
+	o, err := s.objects.Put(s.t.Context(), "files/"+id, bytes.NewReader(body), int64(len(body)), mimeType)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.graphql(nil, `mutation($row: files_insert_input!) { insertFile(object: $row) { id } }`, map[string]any{"row": map[string]any{
-		"id": id, "name": "old.txt", "size": len(body), "mimeType": "text/plain", "etag": o.ETag, "isUploaded": true,
+		"id": id, "name": "old", "size": len(body), "mimeType": mimeType, "etag": o.ETag, "isUploaded": true,
 		"uploadedByUserId": owner["x-hasura-user-id"],
 	}})
 	return id

@@ -52,10 +52,11 @@ func part(b []byte, offset, length int64) []byte {
 	return b
 }
 
-// sourceOf returns the object that a link's version is.
+// sourceOf returns the object that a link's version is. In nhost's layout every
+// version stands at the same key, and the ETag tells which one it is.
 func (s *Storage) sourceOf(k link) source {
 	if version, legacy := strings.CutPrefix(k.version, legacyMark); legacy {
-		return source{id: k.id, version: version, key: s.keys.of(k.id, nil)}
+		return source{id: k.id, version: version, key: s.keys.of(k.id, nil), etag: `"` + version + `"`}
 	}
 	return source{id: k.id, version: k.version, key: s.keys.object(k.version, k.id)}
 }

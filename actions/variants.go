@@ -57,12 +57,24 @@ func newVariants(s *Storage, o Options) *variants {
 	}
 }
 
-// source names one version of a file and the object that holds it. Where the
-// row was read, it knows the object's ETag and size; otherwise they are "" and 0.
+// source names one version of a file and the object that holds it. The ETag is
+// "" where the key tells the version, the size 0 where no row was read.
 type source struct {
 	id, version, key string
 	etag             string
 	size             int64
+}
+
+// look asks the store for the object, which must still be this version.
+func (src source) look(ctx context.Context, store *s3.Store) (s3.Object, error) {
+	o, err := store.Stat(ctx, src.key)
+	switch {
+	case gone(err), err == nil && src.etag != "" && src.etag != o.ETag:
+		return s3.Object{}, errNoFile.Because(err)
+	case err != nil:
+		return s3.Object{}, storeError(err)
+	}
+	return o, nil
 }
 
 // get returns the picture that spec makes of a version.
@@ -120,14 +132,10 @@ func (v *variants) make(ctx context.Context, src source, spec images.Spec, key s
 // transform reads the source and makes a picture of it.
 func (v *variants) transform(ctx context.Context, src source, spec images.Spec) (made images.Result, err error) {
 	o := s3.Object{Key: src.key, ETag: src.etag, Size: src.size}
-	if o.ETag == "" {
-		o, err = v.store.Stat(ctx, src.key)
-	}
-	if gone(err) {
-		return made, errNoFile.Because(err)
-	}
-	if err != nil {
-		return made, storeError(err)
+	if o.Size == 0 {
+		if o, err = src.look(ctx, v.store); err != nil {
+			return made, err
+		}
 	}
 	if o.Size > v.limits.MaxSourceBytes {
 		return made, Errorf(ImageTooLarge, "the file has %d bytes, pictures are made of at most %d", o.Size, v.limits.MaxSourceBytes)
