@@ -26,16 +26,29 @@ const (
 
 // intake sends bodies of unknown length on to the store. It holds one part of
 // each, and all parts together are bounded: flat memory, however large files are.
+// One sender has at most a quarter of it, so that slow ones do not keep it all.
 type intake struct {
-	store  *s3.Store
-	room   *semaphore.Weighted
-	budget int64
-	parts  sync.Pool // of *[]byte with intakePart bytes
+	store *s3.Store
+	room  *semaphore.Weighted
+	parts sync.Pool // of *[]byte with intakePart bytes
+
+	share   int64 // bytes for one sender
+	mu      sync.Mutex
+	senders map[string]*sender // those that hold memory or wait for it
+}
+
+// sender is one caller's share of the memory.
+type sender struct {
+	room     *semaphore.Weighted
+	requests int
 }
 
 func newIntake(store *s3.Store, budget int64) *intake {
 	budget = max(budget, largestIntake)
-	in := &intake{store: store, room: semaphore.NewWeighted(budget), budget: budget}
+	in := &intake{
+		store: store, room: semaphore.NewWeighted(budget),
+		share: max(budget/4, largestIntake), senders: map[string]*sender{},
+	}
 	in.parts.New = func() any { b := make([]byte, intakePart); return &b }
 	return in
 }
@@ -52,6 +65,7 @@ type received struct {
 // body is one file on its way in.
 type body struct {
 	io.Reader
+	sender              string // whose share of the memory it takes
 	key, name, declared string // where to, and what the client says of it
 	limit               int64  // bytes it may have
 	length              int64  // that it can have at most, by the request's length; -1 is unknown
@@ -78,10 +92,11 @@ func (in *intake) receive(ctx context.Context, b body, look func([]byte) images.
 		return received{}, b.overrun(int64(n))
 	}
 	size := in.partSize(b)
-	if err := in.reserve(ctx, size); err != nil {
+	release, err := in.reserve(ctx, b.sender, size)
+	if err != nil {
 		return received{}, err
 	}
-	defer in.room.Release(size)
+	defer release()
 	part, giveBack := in.part(size)
 	defer giveBack()
 	copy(part, first)
@@ -108,16 +123,54 @@ func (in *intake) partSize(b body) int64 {
 	return min(s3.PartSize(longest, intakePart), largestIntake)
 }
 
-func (in *intake) reserve(ctx context.Context, size int64) error {
+// reserve waits for size bytes of the sender's share, then of all there is.
+func (in *intake) reserve(ctx context.Context, of string, size int64) (release func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, intakePatience)
 	defer cancel()
-	if err := in.room.Acquire(waiting, size); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	mine, leave := in.join(of)
+	defer func() {
+		if err != nil {
+			leave()
 		}
-		return Errorf(Busy, "too many files are being uploaded, try again")
+	}()
+	if mine.room.Acquire(waiting, size) != nil {
+		return nil, gaveUp(ctx)
 	}
-	return nil
+	if in.room.Acquire(waiting, size) != nil {
+		mine.room.Release(size)
+		return nil, gaveUp(ctx)
+	}
+	return func() {
+		in.room.Release(size)
+		mine.room.Release(size)
+		leave()
+	}, nil
+}
+
+// join returns the share of a sender while one of his requests needs it.
+func (in *intake) join(of string) (mine *sender, leave func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	mine = in.senders[of]
+	if mine == nil {
+		mine = &sender{room: semaphore.NewWeighted(in.share)}
+		in.senders[of] = mine
+	}
+	mine.requests++
+	return mine, func() {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		if mine.requests--; mine.requests == 0 {
+			delete(in.senders, of)
+		}
+	}
+}
+
+func gaveUp(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return Errorf(Busy, "too many files are being uploaded, try again")
 }
 
 // part returns memory for one part, and how to give it back.

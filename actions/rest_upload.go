@@ -184,7 +184,7 @@ func formTaken(ctx context.Context) (context.Context, context.CancelFunc) {
 // the form may hold others.
 func (r *restUploads) take(ctx context.Context, u *restUpload, part FormPart, limit int64) error {
 	u.name = part.FileName
-	b := body{Reader: part.Body, key: u.key(), name: part.FileName, declared: part.ContentType, limit: limit, length: r.form.Length()}
+	b := body{Reader: part.Body, sender: r.callerKey(r.caller), key: u.key(), name: part.FileName, declared: part.ContentType, limit: limit, length: r.form.Length()}
 	got, err := r.intake.receive(ctx, b, func(content []byte) images.Facts { return r.pictureFacts(ctx, content) })
 	if long, ok := errors.AsType[*tooLongError](err); ok {
 		u.err = tooBig(part.FileName, long.size, limit)

@@ -56,7 +56,7 @@ var settings = []setting{
 	{"FASTLY_SERVICE", "", "the Fastly service that is told to forget files that were replaced or deleted", text(func(c *config) *string { return &c.purge.FastlyService })},
 	{"FASTLY_KEY", "", "the key for it", hide(func(c *config) *secret { return &c.fastlyKey })},
 	{"PURGE_WEBHOOK", "", "a URL that is told the same: called with POST for each file if `{id}` stands in it, otherwise with `{\"ids\": [...]}`", hide(func(c *config) *secret { return &c.purgeWebhook })},
-	{"UPLOAD_MEMORY", "256MiB", "memory that uploads by REST may hold together", size(func(c *config) *int64 { return &c.uploadMemory })},
+	{"UPLOAD_MEMORY", "256MiB", "memory that uploads by REST may hold together, a quarter of it (64 MiB at least) those of one sender", size(func(c *config) *int64 { return &c.uploadMemory })},
 	{"IMAGE_TRANSFORMER_MAX_DIMENSION", "8000", "longest side, in pixels, of a picture that may be asked for", positive(func(c *config) *int { return &c.images.MaxSide })},
 	{"IMAGE_PRESETS_ONLY", "false", "pictures are made by the presets of their bucket and by signed links alone; links to anything else are signed for the admin only", boolean(func(c *config) *bool { return &c.presetsOnly })},
 	{"IMAGE_MEMORY", "256MiB", "memory that all transforms may use together", size(func(c *config) *int64 { return &c.imageMemory })},
