@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"bytes"
 	"container/list"
 	"context"
 	"hash/maphash"
@@ -69,11 +68,11 @@ func newBytesCache(limit int64, now func() time.Time) *bytesCache {
 }
 
 // opener opens length bytes of an object from offset on; a length of 0 is to its end.
-type opener = func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
+type opener = func(ctx context.Context, offset, length int64) (Body, error)
 
 // open returns bytes of a version, which has size of them. What is
 // not kept comes from fetch; the second use within a minute loads it whole.
-func (c *bytesCache) open(ctx context.Context, v version, size, offset, length int64, fetch opener) (io.ReadCloser, error) {
+func (c *bytesCache) open(ctx context.Context, v version, size, offset, length int64, fetch opener) (Body, error) {
 	if size <= 0 || size > c.largest {
 		return fetch(ctx, offset, length)
 	}
@@ -195,7 +194,7 @@ func readWhole(ctx context.Context, size int64, fetch opener) ([]byte, error) {
 
 // lending is a reader of kept bytes, for one goroutine.
 type lending struct {
-	bytes.Reader
+	memory
 	cache *bytesCache
 	kept  *keptBytes // nil once they are given back
 }

@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -17,12 +16,14 @@ type shelf struct {
 	fail    error
 }
 
-func (s *shelf) open(_ context.Context, offset, length int64) (io.ReadCloser, error) {
+func (s *shelf) open(_ context.Context, offset, length int64) (Body, error) {
 	if s.fail != nil {
 		return nil, s.fail
 	}
 	s.given++
-	return io.NopCloser(bytes.NewReader(part([]byte(s.content), offset, length))), nil
+	body := new(memory)
+	body.Reset(part([]byte(s.content), offset, length))
+	return body, nil
 }
 
 // cached is a cache on a clock that tests move.
@@ -114,7 +115,7 @@ func TestTheLeastUsedGoesFirst(t *testing.T) {
 func TestSlowReadersDoNotPileUp(t *testing.T) {
 	c, _ := cached(8 * 1024)
 	store := &shelf{content: strings.Repeat("x", 1024)}
-	var bodies []io.ReadCloser
+	var bodies []Body
 	for i := range 100 {
 		v := version{strings.Repeat("k", i+1), ""}
 		store.read(t, c, v, 0, 0)

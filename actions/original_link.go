@@ -2,7 +2,6 @@ package actions
 
 import (
 	"context"
-	"io"
 	"net/url"
 	"time"
 
@@ -49,7 +48,7 @@ func (s *Storage) signedOriginal(k link) Content {
 			return Content{}, err
 		}
 		done.Finish, done.Size, done.LastModified = nil, o.Size, o.LastModified
-		done.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+		done.Open = func(ctx context.Context, offset, length int64) (Body, error) {
 			body, _, err := s.store.Get(ctx, src.key, s3.GetOptions{Offset: offset, Length: length, IfMatch: o.ETag})
 			if gone(err) {
 				return nil, errNoFile.Because(err)

@@ -3,7 +3,6 @@ package actions
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 
 	"hasura-storage/actions/images"
@@ -90,14 +89,14 @@ func (s *Storage) content(f *graphql.File, in GetFile) (Content, error) {
 // opener returns what opens a row's bytes.
 func (s *Storage) opener(f *graphql.File) opener {
 	key, etag := s.keys.of(f.Id, f.ObjectKey), deref(f.Etag)
-	fetch := func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+	fetch := func(ctx context.Context, offset, length int64) (Body, error) {
 		body, _, err := s.store.Get(ctx, key, s3.GetOptions{Offset: offset, Length: length, IfMatch: etag})
 		if gone(err) { // since the row was read
 			return nil, errNoFile.Because(err)
 		}
 		return body, storeError(err)
 	}
-	return func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
+	return func(ctx context.Context, offset, length int64) (Body, error) {
 		return s.small.open(ctx, version{key, etag}, int64(deref(f.Size)), offset, length, fetch)
 	}
 }
@@ -184,8 +183,10 @@ func (s *Storage) unfinished(c Content, from source, spec images.Spec, plain str
 			return Content{}, err
 		}
 		done.Finish, done.ContentType, done.Size = nil, p.contentType, int64(len(p.bytes))
-		done.Open = func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
-			return io.NopCloser(section(p.bytes, offset, length)), nil
+		done.Open = func(_ context.Context, offset, length int64) (Body, error) {
+			body := new(memory)
+			body.Reset(part(p.bytes, offset, length))
+			return body, nil
 		}
 		return done, nil
 	}

@@ -1,7 +1,6 @@
 package actions
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -37,10 +36,6 @@ func (s *Storage) SignedContent(ctx context.Context, id, path string, query url.
 		SurrogateKey: k.id,
 	}
 	return s.unfinished(c, s.sourceOf(k), spec, c.Disposition), nil
-}
-
-func section(b []byte, offset, length int64) *bytes.Reader {
-	return bytes.NewReader(part(b, offset, length))
 }
 
 // part is length bytes from offset on; a length of 0 is to the end.

@@ -3,7 +3,6 @@ package actions
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"time"
 
 	"hasura-storage/graphql"
@@ -183,9 +182,8 @@ type Content struct {
 	// not known yet, which may take work; nil where nothing is missing. ETag and
 	// LastModified stand before: conditions are decided without that work.
 	Finish func(ctx context.Context, c Content) (Content, error)
-	// Open starts the body at offset; length 0 means to the end. The caller closes it. A body that
-	// comes from elsewhere has a method Stop, which ends a Read that stands still.
-	Open func(ctx context.Context, offset, length int64) (io.ReadCloser, error)
+	// Open starts the body at offset; length 0 means to the end. The caller closes it.
+	Open func(ctx context.Context, offset, length int64) (Body, error)
 }
 
 // Swept counts what one sweep did.

@@ -179,18 +179,14 @@ var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
 // transfer sends exactly length bytes. It stops the source if that stands still;
 // the writer watches over the client.
-func (s *server) transfer(w io.Writer, body io.Reader, length int64) error {
+func (s *server) transfer(w io.Writer, body actions.Body, length int64) error {
 	if memory, ok := body.(io.WriterTo); ok {
 		if _, err := memory.WriteTo(inPieces{w}); err != nil {
 			return fmt.Errorf("%w: %w", errClientGone, err)
 		}
 		return nil
 	}
-	source, ok := body.(interface{ Stop() })
-	if !ok {
-		return copyPieces(w, body, length, func() {})
-	}
-	watch := time.AfterFunc(s.Stall, source.Stop)
+	watch := time.AfterFunc(s.Stall, body.Stop)
 	defer watch.Stop()
 	return copyPieces(w, body, length, func() { watch.Reset(s.Stall) })
 }

@@ -25,7 +25,7 @@ func TestSignedContent(t *testing.T) {
 		return c
 	}
 	unopened := file("0123456789")
-	unopened.Open = func(context.Context, int64, int64) (io.ReadCloser, error) {
+	unopened.Open = func(context.Context, int64, int64) (actions.Body, error) {
 		return nil, actions.Errorf(actions.StorageUnavailable, "the store is away").Because(errors.New("dial"))
 	}
 	chosen := file("0123456789")
@@ -134,8 +134,8 @@ func TestSignedContent(t *testing.T) {
 // tell half a file from a whole one.
 func TestACutBodyIsSeen(t *testing.T) {
 	c := file("0123456789")
-	c.Open = func(context.Context, int64, int64) (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader("01234")), nil
+	c.Open = func(context.Context, int64, int64) (actions.Body, error) {
+		return body{strings.NewReader("01234")}, nil
 	}
 	server := httptest.NewServer(handlers.New(&stub{content: c}, options()))
 	defer server.Close()
@@ -175,13 +175,13 @@ func TestAnAnswerOutlivesTheReadDeadline(t *testing.T) {
 func TestWhoStandsStillIsGivenUp(t *testing.T) {
 	endless := file("")
 	endless.Size = 1 << 40
-	for name, body := range map[string]io.ReadCloser{
+	for name, body := range map[string]actions.Body{
 		"the store":  &waiting{done: make(chan struct{})},
-		"the client": io.NopCloser(zeros{}),
+		"the client": zeros{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := endless
-			c.Open = func(context.Context, int64, int64) (io.ReadCloser, error) { return body, nil }
+			c.Open = func(context.Context, int64, int64) (actions.Body, error) { return body, nil }
 			o := options()
 			o.Stall = 100 * time.Millisecond
 			ended := make(chan struct{})
@@ -228,3 +228,5 @@ func (b *waiting) Read(p []byte) (int, error) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+func (zeros) Close() error               { return nil }
+func (zeros) Stop()                      {}

@@ -3,7 +3,6 @@ package handlers_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -112,15 +111,21 @@ func file(text string) actions.Content {
 	return actions.Content{
 		ContentType: "image/jpeg", ETag: `"abc"`, CacheControl: "max-age=60", Disposition: `inline; filename="a.jpg"`,
 		LastModified: time.Date(2024, 5, 2, 10, 11, 12, 0, time.UTC), Size: int64(len(text)),
-		Open: func(_ context.Context, offset, length int64) (io.ReadCloser, error) {
+		Open: func(_ context.Context, offset, length int64) (actions.Body, error) {
 			text := text[offset:]
 			if length > 0 {
 				text = text[:length]
 			}
-			return io.NopCloser(strings.NewReader(text)), nil
+			return body{strings.NewReader(text)}, nil
 		},
 	}
 }
+
+// body is a text that never stands still.
+type body struct{ *strings.Reader }
+
+func (body) Close() error { return nil }
+func (body) Stop()        {}
 
 // options are what most cases run with.
 func options() handlers.Options {

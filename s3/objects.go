@@ -89,10 +89,16 @@ type GetOptions struct {
 	IfMatch string
 }
 
+// Body is an object's bytes. Stop ends a Read that stands still; it may be called
+// at any time, by another goroutine too.
+type Body interface {
+	io.ReadCloser
+	Stop()
+}
+
 // Get opens an object for reading, with one request. The object exists when
-// Get returns; reading ends early only with an error. The caller closes. What is
-// returned also has a method Stop, which ends a Read that stands still.
-func (s *Store) Get(ctx context.Context, key string, o GetOptions) (io.ReadCloser, Object, error) {
+// Get returns; reading ends early only with an error. The caller closes.
+func (s *Store) Get(ctx context.Context, key string, o GetOptions) (Body, Object, error) {
 	if err := checkKey(key); err != nil {
 		return nil, Object{}, err
 	}
@@ -161,7 +167,6 @@ type reading struct {
 	stop context.CancelFunc
 }
 
-// Stop may be called at any time, by another goroutine too.
 func (r reading) Stop() { r.stop() }
 
 func (r reading) Close() error {
