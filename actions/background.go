@@ -2,13 +2,18 @@ package actions
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 // background runs work that must outlive the request that asked for it, because
 // bytes or rows would be left behind. Each piece has its own limit of time.
 type background struct {
+	log  *zap.Logger
 	ctx  context.Context
 	stop context.CancelFunc
 
@@ -17,15 +22,16 @@ type background struct {
 	running sync.WaitGroup
 }
 
-func newBackground() *background {
+func newBackground(log *zap.Logger) *background {
 	ctx, stop := context.WithCancel(context.Background())
-	return &background{ctx: ctx, stop: stop}
+	return &background{log: log, ctx: ctx, stop: stop}
 }
 
-// run starts work in a goroutine, or reports false if the service is stopping.
-// The work's context has from's values, so that traces see where it belongs, and
-// ends without it.
-func (b *background) run(from context.Context, limit time.Duration, work func(context.Context)) bool {
+// run starts work in a goroutine, and calls ended with what came of it; or it
+// reports false if the service is stopping. The work's context has from's values,
+// so that traces see where it belongs, and ends without it. A panic is logged,
+// and the work's error.
+func (b *background) run(from context.Context, limit time.Duration, work func(context.Context) error, ended func(error)) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closing {
@@ -37,9 +43,20 @@ func (b *background) run(from context.Context, limit time.Duration, work func(co
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(from), limit)
 		defer cancel()
 		defer context.AfterFunc(b.ctx, cancel)()
-		work(ctx)
+		ended(b.guarded(ctx, work))
 	}()
 	return true
+}
+
+// guarded lets no panic of work end the process.
+func (b *background) guarded(ctx context.Context, work func(context.Context) error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+			b.log.Error("detached work broke off", zap.Error(err), zap.ByteString("stack", debug.Stack()))
+		}
+	}()
+	return work(ctx)
 }
 
 // close lets running work end until ctx is done, then cancels it.

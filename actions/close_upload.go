@@ -159,8 +159,8 @@ func (s *Storage) cleanNow(ctx context.Context, u upload) {
 
 // cleanSoon removes what a closed upload left without keeping the client waiting.
 func (s *Storage) cleanSoon(ctx context.Context, u upload) {
-	s.background.run(ctx, time.Minute, func(ctx context.Context) {
-		if err := s.settle(ctx, u); err != nil {
+	s.background.run(ctx, time.Minute, func(ctx context.Context) error { return s.settle(ctx, u) }, func(err error) {
+		if err != nil {
 			s.log.Warn("a closed upload is left to the sweep", zap.Error(err))
 		}
 	})

@@ -121,8 +121,8 @@ func (c *completions) join(ctx context.Context, id string, work func(context.Con
 		return nil, Errorf(Busy, "too many uploads are being completed, try again")
 	}
 	run := &completion{done: make(chan struct{})}
-	started := c.background.run(ctx, completionLimit, func(ctx context.Context) {
-		run.err = work(ctx)
+	started := c.background.run(ctx, completionLimit, work, func(err error) {
+		run.err = err
 		c.mu.Lock()
 		delete(c.running, id)
 		c.mu.Unlock()

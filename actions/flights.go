@@ -2,8 +2,6 @@ package actions
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -54,17 +52,15 @@ func (f *flights) board(ctx context.Context, key string, work func(context.Conte
 	}
 	abandoned, cancel := context.WithCancel(context.Background())
 	one := &flight{waiting: 1, cancel: cancel, done: make(chan struct{})}
-	started := f.background.run(ctx, f.limit, func(ctx context.Context) {
+	started := f.background.run(ctx, f.limit, func(ctx context.Context) (err error) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		defer context.AfterFunc(abandoned, stop)()
-		defer f.land(key, one)
-		defer func() {
-			if v := recover(); v != nil { // it must not end the process
-				one.err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-			}
-		}()
-		one.picture, one.err = work(ctx)
+		one.picture, err = work(ctx)
+		return err
+	}, func(err error) {
+		one.err = err
+		f.land(key, one)
 	})
 	if !started {
 		return nil, Errorf(Busy, "the service is stopping, try again")

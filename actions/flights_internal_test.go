@@ -5,12 +5,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.uber.org/zap"
 )
 
 // TestAPanicIsAnErrorOfThoseWhoWaitForIt and of nobody else.
 func TestAPanicIsAnErrorOfThoseWhoWaitForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFlights(newBackground(), time.Minute)
+		f := newFlights(newBackground(zap.NewNop()), time.Minute)
 		begin := make(chan struct{})
 		errs := make(chan error, 2)
 		for range cap(errs) {

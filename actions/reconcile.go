@@ -30,10 +30,10 @@ func (s *Storage) Reconcile(ctx context.Context) (Reconciling, error) {
 	if !s.reconciling.TryLock() {
 		return Reconciling{}, nil
 	}
-	started := s.background.run(ctx, reconcileLimit, func(ctx context.Context) {
-		defer s.reconciling.Unlock()
+	started := s.background.run(ctx, reconcileLimit, func(ctx context.Context) error {
 		s.reconcile(ctx)
-	})
+		return nil
+	}, func(error) { s.reconciling.Unlock() })
 	if !started {
 		s.reconciling.Unlock()
 		return Reconciling{}, Errorf(Busy, "the service is stopping, try again")

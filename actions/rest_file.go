@@ -46,8 +46,8 @@ func stored(f *graphql.File) StoredFile {
 // goneSoon works off the garbage of a file without keeping anybody waiting: a
 // service alone gets no events. What fails is left to the event and the sweep.
 func (s *Storage) goneSoon(ctx context.Context, id string) {
-	s.background.run(ctx, time.Minute, func(ctx context.Context) {
-		if err := s.FileGone(ctx, FileEvent{ID: id}); err != nil {
+	s.background.run(ctx, time.Minute, func(ctx context.Context) error { return s.FileGone(ctx, FileEvent{ID: id}) }, func(err error) {
+		if err != nil {
 			s.log.Warn("garbage is left to the sweep", zap.String("file_id", id), zap.Error(err))
 		}
 	})

@@ -126,7 +126,7 @@ func New(o Options) (*Storage, error) {
 		unauthorizedRole: o.UnauthorizedRole,
 
 		counts:     newCounts(),
-		background: newBackground(),
+		background: newBackground(o.Log),
 	}
 	var err error
 	if s.scanner, err = newScanner(o.Antivirus); err != nil {
