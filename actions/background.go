@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 )
 
@@ -28,8 +29,9 @@ func newBackground(log *zap.Logger) *background {
 }
 
 // run starts work in a goroutine, and calls ended with what came of it; or it
-// reports false if the service is stopping. The work's context has from's values,
-// so that traces see where it belongs, and ends without it. A panic is logged,
+// reports false if the service is stopping. The work's context ends
+// without from, and has nothing of it but the span, so that traces see where it
+// belongs: the request, its body and its answer are let go of. A panic is logged,
 // and the work's error.
 func (b *background) run(from context.Context, limit time.Duration, work func(context.Context) error, ended func(error)) bool {
 	b.mu.Lock()
@@ -37,12 +39,12 @@ func (b *background) run(from context.Context, limit time.Duration, work func(co
 	if b.closing {
 		return false
 	}
+	span := trace.SpanContextFromContext(from)
 	b.running.Add(1)
 	go func() {
 		defer b.running.Done()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(from), limit)
+		ctx, cancel := context.WithTimeout(trace.ContextWithSpanContext(b.ctx, span), limit)
 		defer cancel()
-		defer context.AfterFunc(b.ctx, cancel)()
 		ended(b.guarded(ctx, work))
 	}()
 	return true

@@ -5,10 +5,33 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 )
+
+// TestDetachedWorkLetsGoOfItsRequest: a request's context holds its body and its
+// answer, and the work may last for hours.
+func TestDetachedWorkLetsGoOfItsRequest(t *testing.T) {
+	type request struct{}
+	span := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
+	ctx, leave := context.WithCancel(trace.ContextWithSpanContext(context.WithValue(t.Context(), request{}, "held"), span))
+	leave()
+	ended := make(chan error, 1)
+	newBackground(zap.NewNop()).run(ctx, time.Minute, func(ctx context.Context) error {
+		if held := ctx.Value(request{}); held != nil {
+			t.Errorf("it holds %v", held)
+		}
+		if got := trace.SpanContextFromContext(ctx); !got.Equal(span) {
+			t.Errorf("its span is %v", got)
+		}
+		return ctx.Err()
+	}, func(err error) { ended <- err })
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
 
 // TestACompletionThatPanicsEnds, with an error for those who wait, and does not
 // keep the next from trying.
