@@ -39,6 +39,12 @@ func (a Antivirus) Try(ctx context.Context) error {
 	return err //nolint:wrapcheck // it says what it is about
 }
 
+// Validate checks the rules; it does not talk to the daemon.
+func (a Antivirus) Validate() error {
+	_, err := newScanner(a)
+	return err
+}
+
 const (
 	defaultScanSize = 100 << 20
 	maxScans        = 8 // at once: clamd has ten threads by default

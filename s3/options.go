@@ -68,13 +68,13 @@ func parseEndpoint(name, text string, insecure bool) (endpoint, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return endpoint{}, fmt.Errorf("s3: %s %q is no URL", name, text)
+		return endpoint{}, fmt.Errorf("s3: %s is no URL", name) // it may hold a password
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return endpoint{}, fmt.Errorf("s3: %s %q must be http or https", name, text)
+		return endpoint{}, fmt.Errorf("s3: %s %q must be http or https", name, u.Redacted())
 	}
 	if u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return endpoint{}, fmt.Errorf("s3: %s %q must be a host with an optional port, without user, path or query", name, text)
+		return endpoint{}, fmt.Errorf("s3: %s %q must be a host with an optional port, without user, path or query", name, u.Redacted())
 	}
 	return endpoint{host: u.Host, secure: u.Scheme == "https"}, nil
 }

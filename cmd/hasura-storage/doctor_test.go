@@ -34,7 +34,7 @@ ok     Hasura answers at HASURA_ENDPOINT and takes the admin secret
 ok     Hasura tracks the tables, by the names that are asked for
 ok     Hasura can use its metadata of the service
 ok     Hasura has the actions and triggers
-ok     Hasura reaches the service at HASURA_STORAGE_URL, with the same HASURA_STORAGE_SECRET
+ok     Hasura reaches the service at HASURA_STORAGE_URL, and it takes Hasura's HASURA_STORAGE_SECRET
 ok     the store answers and has the bucket S3_BUCKET
 ok     the store takes, copies and gives back objects
 ok     a client's upload reaches the store at {S3_ENDPOINT}
@@ -103,7 +103,7 @@ func TestDoctorGoesTheWayOfAnAction(t *testing.T) {
 	}
 	w.serve()
 	w.knows["HASURA_STORAGE_SECRET"] = "another"
-	if out, err = w.run("doctor"); err == nil || !strings.Contains(out, "broken Hasura reaches the service at HASURA_STORAGE_URL, with the same HASURA_STORAGE_SECRET: ") {
+	if out, err = w.run("doctor"); err == nil || !strings.Contains(out, "broken Hasura reaches the service at HASURA_STORAGE_URL, and it takes Hasura's HASURA_STORAGE_SECRET: ") {
 		t.Errorf("it says\n%sand %v", out, err)
 	}
 }

@@ -89,6 +89,7 @@ func load(getenv func(string) string) (config, error) {
 	}
 	complaints = append(complaints, c.missing(getenv)...)
 	complaints = append(complaints, c.unsupported(getenv)...)
+	complaints = append(complaints, c.unfit()...)
 	c.defaults()
 	return c, errors.Join(complaints...)
 }
@@ -126,6 +127,39 @@ func (c *config) missing(getenv func(string) string) []error {
 		need("HASURA_GRAPHQL_UNAUTHORIZED_ROLE", "is required with STORAGE_BACKEND_ONLY: the role's name as Hasura has it, or - if it has none")
 	}
 	return complaints
+}
+
+// unfit are the complaints of the parts about what they are given. What is
+// incomplete is left out: it has its complaint.
+func (c *config) unfit() []error {
+	var complaints []error
+	complain := func(about string, err error) {
+		if err != nil {
+			complaints = append(complaints, fmt.Errorf("%s%w", about, err))
+		}
+	}
+	if c.store.Bucket != "" && (c.store.AccessKey == "") == c.storeSecret.missing() {
+		_, err := s3.New(c.storeOptions())
+		complain("", err)
+	}
+	if (c.purge.FastlyService == "") == c.fastlyKey.missing() {
+		_, err := purge.New(c.purgeOptions())
+		complain("PURGE_WEBHOOK: ", err)
+	}
+	complain("CLAMAV_SERVER: ", c.antivirus.Validate())
+	return complaints
+}
+
+func (c *config) storeOptions() s3.Options {
+	options := c.store
+	options.SecretKey = c.storeSecret.reveal()
+	return options
+}
+
+func (c *config) purgeOptions() purge.Options {
+	options := c.purge
+	options.FastlyKey, options.Webhook = c.fastlyKey.reveal(), c.purgeWebhook.reveal()
+	return options
 }
 
 // unsupported warns of settings that would seem to work, and complains of those

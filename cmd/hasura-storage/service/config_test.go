@@ -172,3 +172,17 @@ func TestTheREADMEHasTheSettings(t *testing.T) {
 		t.Error("the README's table of settings is another one: `hasura-storage settings` prints it")
 	}
 }
+
+func TestThePartsComplainAtOnceToo(t *testing.T) {
+	_, err := load(with(
+		"UPLOAD_MEMORY", "much", "S3_ENDPOINT", "http://k:hush-hush@store:9000", "PURGE_WEBHOOK", "http://u:hush-hush@x y/", "CLAMAV_SERVER", "clamd",
+	))
+	for _, want := range []string{"UPLOAD_MEMORY must", "must be a host", "PURGE_WEBHOOK: ", "CLAMAV_SERVER: "} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("err = %v, want %q in it", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "hush-hush") {
+		t.Errorf("the error tells a secret: %v", err)
+	}
+}

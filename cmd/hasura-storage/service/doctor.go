@@ -78,9 +78,7 @@ func (c *config) examine(f *findings) {
 		f.note(warning)
 	}
 	c.examineHasura(f)
-	options := c.store
-	options.SecretKey = c.storeSecret.reveal()
-	store, err := s3.New(options)
+	store, err := s3.New(c.storeOptions())
 	if err != nil {
 		f.tell("the store's settings fit together", err)
 	} else {
@@ -114,7 +112,7 @@ func (c *config) examineHasura(f *findings) {
 	services := lacking(plan.Services)
 	f.tell("Hasura has the actions and triggers", services)
 	if services == nil {
-		f.check("Hasura reaches the service at HASURA_STORAGE_URL, with the same HASURA_STORAGE_SECRET", c.callThroughHasura)
+		f.check("Hasura reaches the service at HASURA_STORAGE_URL, and it takes Hasura's HASURA_STORAGE_SECRET", c.callThroughHasura)
 	}
 }
 

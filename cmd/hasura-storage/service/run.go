@@ -119,13 +119,10 @@ func (c *config) storage(watch telemetry.Hooks, log *zap.Logger) (*actions.Stora
 		BackendOnly: c.backendOnly, UnauthorizedRole: c.unauthorizedRole, ForwardHeaders: c.forwardHeaders,
 		Watch: watch.Hasura,
 	})
-	options := c.store
+	options := c.storeOptions()
 	options.Watch = watch.Store
-	options.SecretKey = c.storeSecret.reveal()
 	store, errStore := s3.New(options)
-	caches := c.purge
-	caches.FastlyKey, caches.Webhook = c.fastlyKey.reveal(), c.purgeWebhook.reveal()
-	forget, errPurge := purge.New(caches)
+	forget, errPurge := purge.New(c.purgeOptions())
 	if err := errors.Join(errHasura, errStore, errPurge); err != nil {
 		return nil, fmt.Errorf("the configuration is wrong:\n%w", err)
 	}
