@@ -167,7 +167,10 @@ func (s *Storage) cleanSoon(ctx context.Context, u upload) {
 }
 
 // settle cleans a closed upload. Its record stays until nothing that one of its
-// URLs began can still arrive, and long enough to answer whoever completes it again.
+// URLs began can still arrive, and long enough to answer whoever completes it
+// again: an hour after it expired or, if that is later, after this. Only one that
+// was closed later than an hour after it expired, by a closer that died, does not
+// stay: the next sweep forgets it.
 func (s *Storage) settle(ctx context.Context, u upload) error {
 	if err := s.clean(ctx, u); err != nil {
 		return err
