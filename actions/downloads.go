@@ -24,6 +24,9 @@ func (s *Storage) Downloads(ctx context.Context, as Session, in GetDownloads) ([
 	if err := s.mayChoose(as.Role(), in.Image); err != nil {
 		return nil, err
 	}
+	if err := s.validImage(in.Image); err != nil {
+		return nil, err
+	}
 	ids, err := s.chosen(ctx, caller, in)
 	if err != nil || len(ids) == 0 {
 		return []Download{}, err
@@ -49,11 +52,11 @@ func (s *Storage) Downloads(ctx context.Context, as Session, in GetDownloads) ([
 }
 
 // linkTo makes one link of a gallery: a plain one where no picture can be made
-// of the file, or its bucket does not know the preset.
+// of the file. The arguments are valid: what is wrong with a picture is wrong with
+// this file, or with its bucket's preset.
 func (s *Storage) linkTo(ctx context.Context, as Session, f *graphql.File, in GetDownload) (Download, error) {
 	one, err := s.link(ctx, as, f, in)
-	unknownPreset := in.Image != nil && in.Image.Preset != nil && has(err, BadRequest)
-	if unknownPreset || has(err, NotAnImage, ImageTooLarge) {
+	if in.Image != nil && has(err, BadRequest, NotAnImage, ImageTooLarge) {
 		in.Image = nil
 		return s.link(ctx, as, f, in)
 	}

@@ -3,6 +3,7 @@ package actions
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,8 @@ func (s *Storage) pictureLink(f *graphql.File, image Image, life time.Duration) 
 	if err != nil {
 		return Download{}, err
 	}
-	if len(image.Widths) > maxWidths {
-		return Download{}, Errorf(BadRequest, "image.widths holds %d widths, at most %d are allowed", len(image.Widths), maxWidths)
+	if err := image.validWidths(); err != nil {
+		return Download{}, err
 	}
 	expires := rounded(s.now(), life)
 	to := link{id: f.Id, version: s.versionOf(f), expires: expires, auto: image.Format == formatAuto}
@@ -66,16 +67,53 @@ func narrowed(spec images.Spec, width int) images.Spec {
 	return spec
 }
 
-// withPreset returns what a preset of the bucket names, or the image itself
-// where it names none. A preset stands for itself: only widths may stand beside it.
-func (i Image) withPreset(b *graphql.Bucket) (Image, error) {
-	if i.Preset == nil {
-		return i, nil
+// validImage refuses what no file and no bucket's preset can make right.
+func (s *Storage) validImage(i *Image) error {
+	if i == nil {
+		return nil
 	}
+	var spec images.Spec
+	err := i.presetAlone()
+	if err == nil && i.Preset == nil {
+		spec, err = i.spec(&graphql.File{})
+	}
+	if err == nil {
+		err = imageError(spec.Validate(s.variants.limits))
+	}
+	if err == nil {
+		err = i.validWidths()
+	}
+	for n := 0; err == nil && n < len(i.Widths); n++ {
+		err = imageError(narrowed(spec, i.Widths[n]).Validate(s.variants.limits))
+	}
+	return err
+}
+
+func (i Image) validWidths() error {
+	if len(i.Widths) > maxWidths {
+		return Errorf(BadRequest, "image.widths holds %d widths, at most %d are allowed", len(i.Widths), maxWidths)
+	}
+	if len(i.Widths) > 0 && slices.Min(i.Widths) < 1 {
+		return Errorf(BadRequest, "image.widths: each must be at least 1")
+	}
+	return nil
+}
+
+// presetAlone holds a preset to standing for itself: only widths may stand beside it.
+func (i Image) presetAlone() error {
 	beside := i
 	beside.Preset, beside.Widths = nil, nil
-	if !beside.isZero() {
-		return i, Errorf(BadRequest, "image.preset stands alone: only widths may be given with it")
+	if i.Preset != nil && !beside.isZero() {
+		return Errorf(BadRequest, "image.preset stands alone: only widths may be given with it")
+	}
+	return nil
+}
+
+// withPreset returns what a preset of the bucket names, or the image itself
+// where it names none.
+func (i Image) withPreset(b *graphql.Bucket) (Image, error) {
+	if err := i.presetAlone(); err != nil || i.Preset == nil {
+		return i, err
 	}
 	var presets map[string]Image
 	if b.ImagePresets != nil {
