@@ -62,15 +62,20 @@ type Client struct {
 	watch            func(context.Context, string, http.Header) func(error)
 }
 
+// Root returns Hasura's own address of one that may end in /v1 or /v1/graphql,
+// without a slash at its end.
+func Root(endpoint string) string {
+	root := strings.TrimSuffix(strings.TrimRight(endpoint, "/"), "/graphql")
+	return strings.TrimRight(strings.TrimSuffix(strings.TrimRight(root, "/"), "/v1"), "/")
+}
+
 // New checks the options; it does not talk to Hasura.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.Endpoint)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("%q is not the URL of a Hasura", o.Endpoint)
 	}
-	root := strings.TrimSuffix(strings.TrimRight(o.Endpoint, "/"), "/graphql")
-	root = strings.TrimSuffix(root, "/v1")
-	endpoint, err := url.Parse(root + "/v1/graphql")
+	endpoint, err := url.Parse(Root(o.Endpoint) + "/v1/graphql")
 	if err != nil {
 		return nil, fmt.Errorf("%q is not the URL of a Hasura", o.Endpoint)
 	}

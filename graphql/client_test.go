@@ -172,6 +172,16 @@ func TestWhatASessionSends(t *testing.T) {
 	}
 }
 
+func TestRoot(t *testing.T) {
+	for _, path := range []string{"", "/", "/v1", "/v1/", "/v1/graphql", "/v1/graphql/"} {
+		for _, root := range []string{"http://hasura:8080", "https://example.com/behind/a/proxy"} {
+			if got := graphql.Root(root + path); got != root {
+				t.Errorf("of %s%s: %s", root, path, got)
+			}
+		}
+	}
+}
+
 func TestAnInsertNamesOnlyWhatIsKnown(t *testing.T) {
 	var body string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

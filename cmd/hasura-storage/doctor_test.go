@@ -78,6 +78,7 @@ func TestDoctorFindsWhatIsBroken(t *testing.T) {
 		"clients go elsewhere": {map[string]string{"S3_PUBLIC_ENDPOINT": "none"}, "ok     the store deletes objects", "a client's upload", ""},
 		"lengths are unsigned": {map[string]string{"S3_SIGN_LENGTH": "false"}, "ok     a client's upload", "another length", ""},
 		"no signing keys":      {map[string]string{"SIGNING_KEYS": ""}, "note   SIGNING_KEYS is not set", "broken", ""},
+		"a slash at its end":   {map[string]string{"HASURA_ENDPOINT": w.hasura + "/v1/"}, "ok     Hasura reaches the service", "broken", ""},
 		"no clamd":             {map[string]string{"CLAMAV_SERVER": "tcp://127.0.0.1:1"}, "broken clamd scans at CLAMAV_SERVER: the virus scanner is unavailable", "X-Amz", "1 checks failed"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hasura-storage/graphql"
 )
 
 const (
@@ -33,10 +35,8 @@ func newClient(endpoint, secret string) (*client, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, errors.New("HASURA_ENDPOINT must be a URL that begins with http:// or https://")
 	}
-	root := strings.TrimSuffix(strings.TrimRight(endpoint, "/"), "/graphql")
-	root = strings.TrimSuffix(strings.TrimRight(root, "/"), "/v1")
 	own := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: requestTime}
-	return &client{url: root + "/v1/metadata", secret: secret, http: &http.Client{Transport: own, Timeout: requestTime, CheckRedirect: stay}}, nil
+	return &client{url: graphql.Root(endpoint) + "/v1/metadata", secret: secret, http: &http.Client{Transport: own, Timeout: requestTime, CheckRedirect: stay}}, nil
 }
 
 // stay follows no redirection: it would take the secret along.

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 
 	"hasura-storage/actions"
 	"hasura-storage/cmd/hasura-storage/project"
+	"hasura-storage/graphql"
 	"hasura-storage/s3"
 )
 
@@ -138,8 +140,7 @@ func complaints(unusable []string) error {
 // nobody but the service.
 func (c *config) callThroughHasura(ctx context.Context) error {
 	query := `{"query": "mutation { storageAbortUpload(uploadId: \"` + uuid.NewString() + `\") { aborted } }"}`
-	root := strings.TrimSuffix(strings.TrimSuffix(c.hasuraEndpoint, "/graphql"), "/v1")
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, root+"/v1/graphql", strings.NewReader(query))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, graphql.Root(c.hasuraEndpoint)+"/v1/graphql", strings.NewReader(query))
 	if err != nil {
 		return err
 	}
@@ -261,8 +262,9 @@ func put(ctx context.Context, link, text string) error {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode/100 != 2 {
-		said, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
-		return fmt.Errorf("%s %s", answer.Status, said)
+		var said struct{ Code string } // the rest may quote the URL
+		_ = xml.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&said)
+		return errors.New(strings.TrimSpace(answer.Status + " " + said.Code))
 	}
 	return nil
 }
