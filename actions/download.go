@@ -127,7 +127,7 @@ func (s *Storage) storeLink(ctx context.Context, f *graphql.File, in GetDownload
 		contentType = octetStream
 	}
 	kind := "inline"
-	if in.Disposition == dispositionAttachment || active(contentType) {
+	if in.Disposition == dispositionAttachment || runsInABrowser(contentType) {
 		kind = "attachment"
 	}
 	name := deref(f.Name)

@@ -43,7 +43,7 @@ func typeOf(head []byte, declared, name string) string {
 		return found
 	}
 	for _, kind := range []string{essenceOf(declared), plainKinds[strings.ToLower(path.Ext(name))]} {
-		if kind != "" && kind != essence && family(kind) == text && !active(kind) {
+		if kind != "" && kind != essence && family(kind) == text && !runsInABrowser(kind) {
 			if ok {
 				kind += ";" + charset
 			}
@@ -135,9 +135,11 @@ func detectedFamily(head []byte) string {
 	return anything
 }
 
-// active reports whether a browser would run what it is given: such files are
-// only ever handed out as attachments.
-func active(mimeType string) bool {
+// runsInABrowser reports whether a browser would run what it is given: a link to
+// the store makes such files attachments. The list is short, since what is on it
+// is not shown any more; handlers' needsSandbox may be generous, since a sandbox
+// takes nothing away but scripts.
+func runsInABrowser(mimeType string) bool {
 	essence := essenceOf(mimeType)
 	switch essence {
 	case "text/html", "text/xml", "text/xsl", "text/rdf", "application/xml", "multipart/x-mixed-replace",

@@ -136,17 +136,17 @@ func describe(h http.Header, c actions.Content, d conditional.Decision) {
 	f.set("Accept-Ranges", "bytes")
 	f.set("Content-Disposition", c.Disposition)
 	f.set("Content-Range", d.ContentRange(c.Size))
-	if active(c.ContentType) {
+	if needsSandbox(c.ContentType) {
 		// Opened as a page of its own it is shown, but runs nothing and reaches nobody.
 		f.set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 	}
 }
 
-// active reports whether a browser might execute scripts in a document of this
+// needsSandbox reports whether a browser might run scripts in a document of this
 // type: HTML, XML by any name (Chromium takes text/xsl for it, Firefox text/rdf),
-// and parts of types of their own. So all text but the plain one is one, and so
-// is a type that cannot be read.
-func active(contentType string) bool {
+// and parts of types of their own. So all text but the plain one does, and so
+// does a type that cannot be read.
+func needsSandbox(contentType string) bool {
 	t, err := contentType, error(nil)
 	if !plainType(contentType) {
 		t, _, err = mime.ParseMediaType(contentType)
