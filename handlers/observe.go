@@ -65,8 +65,8 @@ func (s surface) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 var nosniff = []string{"nosniff"} // shared by all answers: nobody changes it
 
-// saneID is what a proxy in front may call a request, and what a role is called. Anything else could forge
-// lines in somebody's log.
+// saneID is what a proxy in front may call a request, and what a role is called.
+// Anything else could forge lines in somebody's log.
 var saneID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 func requestID(given string) string {
