@@ -101,7 +101,7 @@ func heaviest(groups []group) int {
 }
 
 func (g group) split() (a, b group) {
-	slices.SortStableFunc(g.entries, func(x, y entry) int { return cmp.Compare(x.rgb[g.axis], y.rgb[g.axis]) })
+	g.sort()
 	total := 0
 	for _, e := range g.entries {
 		total += e.count
@@ -112,6 +112,24 @@ func (g group) split() (a, b group) {
 		at++
 	}
 	return measured(g.entries[:at]), measured(g.entries[at:])
+}
+
+// sort puts the entries in the order of their samples along the axis, and keeps the order of those that are equal.
+func (g group) sort() {
+	var at [257]int
+	for _, e := range g.entries {
+		at[int(e.rgb[g.axis])+1]++
+	}
+	for i := range 256 {
+		at[i+1] += at[i]
+	}
+	sorted := make([]entry, len(g.entries))
+	for _, e := range g.entries {
+		i := &at[e.rgb[g.axis]]
+		sorted[*i] = e
+		*i++
+	}
+	copy(g.entries, sorted)
 }
 
 func (g group) mean() color.NRGBA {
@@ -141,13 +159,17 @@ func Apply(m *image.NRGBA, colours color.Palette) *image.Paletted {
 // dither holds the errors that are handed on, one place of margin on both sides.
 type dither struct {
 	colours   [][3]int
-	clear     int // index of the transparent colour, -1 if there is none
-	near      map[[3]uint8]uint8
+	byGreen   []uint8  // their indices
+	clear     int      // index of the transparent colour, -1 if there is none
+	near      []uint16 // for the upper bits of a colour, one more than the index of the nearest; 0 where nobody asked yet
 	this, nxt [][3]int
 }
 
+// nearBits is how much of each sample tells colours apart when the nearest is looked up.
+const nearBits = 6
+
 func newDither(p color.Palette, width int) *dither {
-	d := &dither{clear: -1, near: map[[3]uint8]uint8{}, this: make([][3]int, width+2), nxt: make([][3]int, width+2)}
+	d := &dither{clear: -1, near: make([]uint16, 1<<(3*nearBits)), this: make([][3]int, width+2), nxt: make([][3]int, width+2)}
 	for i, c := range p {
 		n, ok := c.(color.NRGBA)
 		if !ok || n.A == 0 {
@@ -155,7 +177,9 @@ func newDither(p color.Palette, width int) *dither {
 			break
 		}
 		d.colours = append(d.colours, [3]int{int(n.R), int(n.G), int(n.B)})
+		d.byGreen = append(d.byGreen, uint8(i))
 	}
+	slices.SortStableFunc(d.byGreen, func(x, y uint8) int { return cmp.Compare(d.colours[x][1], d.colours[y][1]) })
 	return d
 }
 
@@ -186,17 +210,38 @@ func (d *dither) line(src, dst []uint8) {
 
 // nearest returns the index of the nearest colour. Colours alike in their upper bits share an answer.
 func (d *dither) nearest(c [3]uint8) uint8 {
-	key := [3]uint8{c[0] >> 2, c[1] >> 2, c[2] >> 2}
-	if i, ok := d.near[key]; ok {
-		return i
+	const drop = 8 - nearBits
+	n := &d.near[int(c[0]>>drop)<<(2*nearBits)|int(c[1]>>drop)<<nearBits|int(c[2]>>drop)]
+	if *n == 0 {
+		*n = uint16(d.search(c)) + 1
 	}
-	best, bestDistance := 0, 1<<30
-	for i, p := range d.colours {
-		r, g, b := p[0]-int(c[0]), p[1]-int(c[1]), p[2]-int(c[2])
-		if dist := 2*r*r + 4*g*g + b*b; dist < bestDistance {
-			best, bestDistance = i, dist
+	return uint8(*n - 1)
+}
+
+// search goes from the colours of like green outwards, until green alone is too far away. Of those equally near it takes the first.
+func (d *dither) search(c [3]uint8) uint8 {
+	r, g, b := int(c[0]), int(c[1]), int(c[2])
+	up, _ := slices.BinarySearchFunc(d.byGreen, g, func(i uint8, g int) int { return cmp.Compare(d.colours[i][1], g) })
+	down := up - 1
+	best, least := uint8(0), 1<<30
+	try := func(at int) bool {
+		if at < 0 || at >= len(d.byGreen) {
+			return false
 		}
+		i := d.byGreen[at]
+		p := d.colours[i]
+		dr, dg, db := p[0]-r, p[1]-g, p[2]-b
+		if 4*dg*dg > least {
+			return false
+		}
+		if dist := 2*dr*dr + 4*dg*dg + db*db; dist < least || dist == least && i < best {
+			best, least = i, dist
+		}
+		return true
 	}
-	d.near[key] = uint8(best)
-	return uint8(best)
+	for above, below := true, true; above || below; up, down = up+1, down-1 {
+		above = above && try(up)
+		below = below && try(down)
+	}
+	return best
 }

@@ -3,6 +3,7 @@ package palette_test
 import (
 	"image"
 	"image/color"
+	"math/rand/v2"
 	"testing"
 
 	"hasura-storage/actions/images/internal/palette"
@@ -52,6 +53,35 @@ func TestNothingButTransparencyHasAPaletteToo(t *testing.T) {
 	for _, i := range palette.Apply(m, p).Pix {
 		if int(i) != len(p)-1 {
 			t.Fatalf("a transparent pixel got colour %d", i)
+		}
+	}
+}
+
+// TestEveryPixelGetsTheNearestColour compares with a look at every colour, in palettes where many are equally near.
+func TestEveryPixelGetsTheNearestColour(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func(steps int) color.NRGBA {
+		sample := func() uint8 { return uint8(r.IntN(steps) * 255 / (steps - 1)) }
+		return color.NRGBA{R: sample(), G: sample(), B: sample(), A: 255}
+	}
+	for i := range 300 {
+		p := color.Palette{}
+		for range 1 + r.IntN(256) {
+			p = append(p, random(2+i%15))
+		}
+		m := image.NewNRGBA(image.Rect(0, 0, 1, 1))
+		px := random(2 + i%100)
+		m.SetNRGBA(0, 0, px)
+		best, least := 0, 1<<30
+		for i, c := range p {
+			c := c.(color.NRGBA)
+			dr, dg, db := int(c.R)-int(px.R), int(c.G)-int(px.G), int(c.B)-int(px.B)
+			if d := 2*dr*dr + 4*dg*dg + db*db; d < least {
+				best, least = i, d
+			}
+		}
+		if got := palette.Apply(m, p).Pix[0]; int(got) != best {
+			t.Fatalf("%v became %v, want %v", px, p[got], p[best])
 		}
 	}
 }
