@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -318,4 +319,45 @@ func TestAPictureIsMadeOfItsVersionAlone(t *testing.T) {
 	if left := s.variantKeys(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+// TestAPictureWaitsForNoAnimation lets animations, more than there is memory for,
+// take as long as a picture needs.
+func TestAPictureWaitsForNoAnimation(t *testing.T) {
+	s := start(t)
+	s.options.ImageMemory = 16 << 20
+	goOn := make(chan struct{})
+	end := sync.OnceFunc(func() { close(goOn) })
+	defer end()
+	var asked atomic.Bool // for the picture
+	s.options.WatchTransform = func(context.Context) func(error) {
+		if !asked.Load() {
+			<-goOn
+		}
+		return func(error) {}
+	}
+	s.service = s.instance()
+	owner := user()
+	animated := s.upload(owner, "a.gif", "image/gif", photo(t, "animated.gif"))
+	still := s.upload(owner, "b.jpg", "image/jpeg", photo(t, "photo_03mp.jpg"))
+	var all sync.WaitGroup
+	for i := range 6 {
+		link := s.pictureLink(owner, animated.ID, 50+i)
+		all.Go(func() {
+			if _, err := s.openWithin(t.Context(), animated.ID, link); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for ctx := within(t, 10*time.Second); s.service.Stats().ImageQueue < 3; time.Sleep(time.Millisecond) {
+		if ctx.Err() != nil {
+			t.Fatal("the animations do not wait for each other")
+		}
+	}
+	asked.Store(true)
+	if _, err := s.openWithin(within(t, 10*time.Second), still.ID, s.pictureLink(owner, still.ID, 50)); err != nil {
+		t.Errorf("the picture: %v", err)
+	}
+	end()
+	all.Wait()
 }

@@ -41,6 +41,8 @@ func (s *Storage) Stats() Stats {
 	stats := s.counts.read()
 	stats.Variants, stats.Files = s.variants.cache.stats(), s.small.stats()
 	stats.ImageMemory, stats.ImageQueue = s.variants.pool.Load()
+	_, animations := s.variants.slow.Load()
+	stats.ImageQueue += animations
 	return stats
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"time"
 
 	"go.uber.org/zap"
@@ -35,6 +36,7 @@ type variants struct {
 	limits  images.Limits
 	memory  int64        // bytes that transforms may use together
 	pool    *images.Pool // of that memory
+	slow    *images.Pool // what of it animations may use
 	sources *images.Pool // memory of the files that they read
 	cache   *cache
 	flights *flights
@@ -51,6 +53,7 @@ func newVariants(s *Storage, o Options) *variants {
 	return &variants{
 		hasura: s.hasura, store: s.store, log: s.log, keys: s.keys,
 		limits: o.ImageLimits, memory: o.ImageMemory, pool: images.NewPool(o.ImageMemory, o.ImageQueue),
+		slow:    images.NewPool(o.ImageMemory/2, o.ImageQueue),
 		sources: images.NewPool(max(o.ImageMemory/4, o.ImageLimits.MaxSourceBytes), o.ImageQueue),
 		cache:   newCache(o.VariantCache, s.now), flights: newFlights(s.background, variantLimit),
 		watch: o.WatchTransform,
@@ -143,12 +146,16 @@ func (v *variants) transform(ctx context.Context, src source, spec images.Spec) 
 	err = v.reading(ctx, o, func(content []byte) error {
 		info, err := images.Probe(content)
 		if err == nil {
-			err = v.limits.Admit(len(content), info)
+			err = v.limits.Admit(len(content), info, spec)
 		}
 		if err != nil {
 			return imageError(err)
 		}
-		return v.within(ctx, images.Cost(info, spec), func() (err error) {
+		room := v.within
+		if info.Animates(spec) {
+			room = v.slowly
+		}
+		return room(ctx, images.Cost(info, spec), func() (err error) {
 			made, err = v.watched(ctx, content, spec)
 			return err
 		})
@@ -165,6 +172,15 @@ func (v *variants) within(ctx context.Context, cost int64, work func() error) er
 		return Errorf(ImageTooLarge, "the picture needs about %d MiB of memory, IMAGE_MEMORY allows %d", cost>>20, v.memory>>20)
 	}
 	return imageError(v.pool.Do(ctx, cost, work))
+}
+
+// slowly is within for an animation, which takes as long as many a picture: at
+// once they use at most half of the memory and half of the processors, so that
+// pictures need not wait for them.
+func (v *variants) slowly(ctx context.Context, cost int64, work func() error) error {
+	half := v.memory / 2
+	share := half / int64(max(1, runtime.GOMAXPROCS(0)/2))
+	return imageError(v.slow.Do(ctx, min(max(cost, share), half), func() error { return v.within(ctx, cost, work) }))
 }
 
 // reading reads a whole object of known size and hands it to use, once there is
@@ -251,7 +267,7 @@ func (v *variants) factsOf(ctx context.Context, content []byte) (images.Facts, e
 		return images.Facts{}, imageError(err)
 	}
 	facts := images.Facts{Width: info.Width, Height: info.Height}
-	err = v.within(ctx, images.Cost(info, images.Spec{Width: 32}), func() (err error) {
+	err = v.within(ctx, images.Cost(info, images.Spec{Width: 32, Format: images.JPEG}), func() (err error) {
 		facts, err = images.ReadFacts(ctx, content, v.limits)
 		return err
 	})

@@ -11,6 +11,13 @@ const (
 	costProfile = 5  // per byte of a packed profile, read into memory that grows with it
 	costFixed   = 4 << 20
 	costResult  = 16 // per pixel of the result
+
+	// Of an animation all frames are kept, before and after, at a byte per pixel; of each pixel there are up to 1.4 bytes in the file, whose
+	// buffer is copied to one of twice the size when it is full.
+	costFrames  = 1        // per pixel of the source and frame
+	costWritten = 6        // per pixel of the result and frame
+	costFrame   = 12 << 10 // per frame: its colours
+	costCanvas  = 4        // per pixel of the source: the canvas that a frame gives back
 )
 
 // maxArea and maxFrames are beyond all limits: headers that say more must not make a small number of it.
@@ -36,7 +43,8 @@ func Cost(info Info, s Spec) int64 {
 		return costFixed + pixels*(costPixels+costResult)
 	}
 	alpha := s.Background.A < 255 && (info.Alpha || p.framed() || s.Rotate%90 != 0)
-	result := resultCost(s.Format.resultFor(info.Format), area(int64(p.canvas[0]), int64(p.canvas[1])), alpha)
+	canvas := area(int64(p.canvas[0]), int64(p.canvas[1]))
+	result := resultCost(s.Format.resultFor(info.Format), canvas, alpha)
 	switch info.Format {
 	case JPEG:
 		if info.foreign {
@@ -55,7 +63,10 @@ func Cost(info Info, s Spec) int64 {
 	case WebP:
 		return costFixed + result + pixels*costWebP
 	case GIF:
-		return costFixed + result*frames + pixels*(costPixels+frames)
+		if !info.Animates(s) {
+			return costFixed + result + pixels*costPixels
+		}
+		return costFixed + result + pixels*(costPixels+costCanvas) + frames*(costFrame+pixels*costFrames+canvas*costWritten)
 	default:
 	}
 	profile := min(int64(len(info.packed))*maxInflation, maxProfile)

@@ -24,11 +24,11 @@ func ReadFacts(ctx context.Context, src []byte, l Limits) (facts Facts, err erro
 		return facts, err
 	}
 	facts.Width, facts.Height = info.Width, info.Height
-	if err := l.Admit(len(src), info); err != nil {
+	s := Spec{Width: placeholderSide, Height: placeholderSide, Fit: Inside, Format: JPEG}
+	if err := l.Admit(len(src), info, s); err != nil {
 		return facts, err
 	}
-	s := Spec{Width: placeholderSide, Height: placeholderSide, Fit: Inside}
-	j := job{source: source{ctx: ctx, src: src, info: info, limits: l}, spec: s.normal(), format: JPEG}
+	j := job{source: source{ctx: ctx, src: src, info: info, limits: l}, spec: s.normal(), format: s.Format}
 	if j.plan, err = newPlan(info, s); err != nil {
 		return facts, err
 	}

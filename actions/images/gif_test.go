@@ -6,7 +6,11 @@ import (
 	"image"
 	"image/color"
 	"image/gif"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
 
 	"hasura-storage/actions/images"
@@ -139,4 +143,110 @@ func TestFramesCannotHide(t *testing.T) {
 			t.Errorf("%s: %d frames of %d are counted, %v", name, got.Frames, info.Frames, err)
 		}
 	}
+}
+
+// animation has n frames of w x h; noise fills them all, otherwise one pixel changes, which makes the file small.
+func animation(tb testing.TB, w, h, n int, noise bool) []byte {
+	tb.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	var colours color.Palette
+	for range 256 {
+		colours = append(colours, rgba(uint8(r.IntN(256)), uint8(r.IntN(256)), uint8(r.IntN(256))))
+	}
+	g := &gif.GIF{Config: image.Config{Width: w, Height: h, ColorModel: colours}}
+	for i := range n {
+		m := image.NewPaletted(image.Rect(0, 0, w, h), colours)
+		if i > 0 && !noise {
+			m = image.NewPaletted(image.Rect(0, 0, 1, 1), colours)
+		}
+		for p := range m.Pix {
+			if noise {
+				m.Pix[p] = uint8(r.IntN(256))
+			}
+		}
+		g.Image, g.Delay = append(g.Image, m), append(g.Delay, 1)
+	}
+	var b bytes.Buffer
+	if err := gif.EncodeAll(&b, g); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestAnAnimationIsBoundedByItsWork gives the limits small files that say much.
+func TestAnAnimationIsBoundedByItsWork(t *testing.T) {
+	long, small := animation(t, 600, 600, 255, false), animation(t, 100, 100, 255, false)
+	for name, c := range map[string]struct {
+		src  []byte
+		spec images.Spec
+		says string
+	}{
+		"in the source": {long, images.Spec{Width: 10}, "the animation has 255 frames of 600x600, together 91800000 pixels, more than the maximum of 8000000"},
+		"in the result": {small, images.Spec{Width: 300, Enlarge: true}, "the result would have 255 frames of 300x300, together 22950000 pixels, more than the maximum of 8000000"},
+	} {
+		_, err := images.Transform(t.Context(), c.src, c.spec, images.DefaultLimits())
+		if !errors.Is(err, images.ErrTooLarge) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	usual := images.Info{Format: images.GIF, Width: 480, Height: 270, Frames: 60}
+	if err := images.DefaultLimits().Admit(1<<20, usual, images.Spec{}); err != nil {
+		t.Errorf("a usual one: %v", err)
+	}
+}
+
+// TestTheFirstFrameCostsOne makes still pictures of an animation that is too long to be made another.
+func TestTheFirstFrameCostsOne(t *testing.T) {
+	src := animation(t, 600, 600, 255, false)
+	one, all := images.Info{Format: images.GIF, Width: 600, Height: 600, Frames: 1}, images.Info{Format: images.GIF, Width: 600, Height: 600, Frames: 255}
+	for _, f := range []images.Format{images.JPEG, images.PNG, images.WebP} {
+		s := images.Spec{Width: 50, Format: f}
+		if a, b := images.Cost(one, s), images.Cost(all, s); a != b {
+			t.Errorf("%s: %d MiB for one frame, %d for the first of many", f, a>>20, b>>20)
+		}
+		if res := transformed(t, src, s); res.Frames != 1 || res.Width != 50 {
+			t.Errorf("%s: %d frames of width %d", f, res.Frames, res.Width)
+		}
+	}
+	if facts, err := images.ReadFacts(t.Context(), src, images.DefaultLimits()); err != nil || facts.Blurhash == "" {
+		t.Errorf("facts: %+v, %v", facts, err)
+	}
+	for _, cut := range []int{1, 2, len(src) / 2} {
+		if _, err := images.Transform(t.Context(), src[:len(src)-cut], images.Spec{Width: 50, Format: images.PNG}, images.DefaultLimits()); !errors.Is(err, images.ErrDamaged) {
+			t.Errorf("%d bytes less: %v", cut, err)
+		}
+	}
+}
+
+// TestAnAnimationHoldsWhatItCosts watches the heap, with a collector that lets it grow by hardly more than what is alive.
+func TestAnAnimationHoldsWhatItCosts(t *testing.T) {
+	if underRace || testing.Short() {
+		t.Skip("too slow")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	for _, noise := range []bool{false, true} {
+		src := animation(t, 480, 270, 30, noise)
+		info, err := images.Probe(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []images.Spec{{Width: 100}, {}} {
+			debug.FreeOSMemory()
+			before := heapInUse()
+			stop, peak := make(chan struct{}), make(chan uint64)
+			go watchHeap(stop, peak)
+			transformed(t, src, s)
+			close(stop)
+			used, cost := int64(<-peak)-int64(before), images.Cost(info, s)
+			if used > cost || noise && cost > 4*used {
+				t.Errorf("noise %t as %s: %.1f MiB were in use, the estimate is %.1f", noise, s.Canonical(), float64(used)/(1<<20), float64(cost)/(1<<20))
+			}
+		}
+	}
+}
+
+func heapInUse() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse
 }

@@ -12,7 +12,7 @@ type Limits struct {
 	MaxOutputPixels int64 // of the result, padding included, all frames together
 	MaxSide         int   // width and height that may be asked for, in pixels, after DPR
 	MaxFrames       int   // of an animation
-	MaxFramePixels  int64 // of an animation, all frames together
+	MaxFramePixels  int64 // of an animation, all frames together, of the source and again of the result
 	MaxScans        int   // of a JPEG: each visits all of it
 	MaxBlur         float64
 }
@@ -25,7 +25,7 @@ func DefaultLimits() Limits {
 		MaxOutputPixels: 40_000_000,
 		MaxSide:         8000,
 		MaxFrames:       256,
-		MaxFramePixels:  100_000_000,
+		MaxFramePixels:  8_000_000,
 		MaxScans:        100,
 		MaxBlur:         250,
 	}
@@ -113,8 +113,8 @@ func (s Spec) checkLook(l Limits) error {
 	return nil
 }
 
-// Admit checks a source of so many bytes by its header, as Transform does.
-func (l Limits) Admit(size int, info Info) error {
+// Admit checks a source of so many bytes, of which s is to be made, by its header, as Transform does.
+func (l Limits) Admit(size int, info Info, s Spec) error {
 	pixels := int64(info.Width) * int64(info.Height)
 	switch {
 	case int64(size) > l.MaxSourceBytes:
@@ -123,10 +123,19 @@ func (l Limits) Admit(size int, info Info) error {
 		return fmt.Errorf("%w: %dx%d is more than the maximum of %d pixels", ErrTooLarge, info.Width, info.Height, l.MaxPixels)
 	case pixels <= 0:
 		return fmt.Errorf("%w: the header says %dx%d", ErrDamaged, info.Width, info.Height)
-	case info.Frames > l.MaxFrames:
-		return fmt.Errorf("%w: more than the maximum of %d frames", ErrTooLarge, l.MaxFrames)
-	case pixels*int64(max(info.Frames, 1)) > max(l.MaxFramePixels, l.MaxPixels):
-		return fmt.Errorf("%w: %d frames of %dx%d are more than the maximum of %d pixels", ErrTooLarge, info.Frames, info.Width, info.Height, l.MaxFramePixels)
+	case info.Animates(s):
+		return l.admitFrames("the animation has", info.Frames, info.Width, info.Height)
+	}
+	return nil
+}
+
+// admitFrames bounds the work that an animation is: every frame is drawn, resized and reduced to 256 colours in full, however little of it changes.
+func (l Limits) admitFrames(what string, frames, w, h int) error {
+	switch pixels := int64(w) * int64(h) * int64(frames); {
+	case frames > l.MaxFrames:
+		return fmt.Errorf("%w: %s %d frames, more than the maximum of %d", ErrTooLarge, what, frames, l.MaxFrames)
+	case pixels > l.MaxFramePixels:
+		return fmt.Errorf("%w: %s %d frames of %dx%d, together %d pixels, more than the maximum of %d", ErrTooLarge, what, frames, w, h, pixels, l.MaxFramePixels)
 	}
 	return nil
 }
@@ -142,6 +151,9 @@ func (l Limits) admitResult(f Format, w, h, frames int) error {
 	}
 	if int64(w)*int64(h)*int64(frames) > l.MaxOutputPixels {
 		return fmt.Errorf("%w: the result would be %dx%d, more than the maximum of %d pixels", ErrTooLarge, w, h, l.MaxOutputPixels)
+	}
+	if frames > 1 {
+		return l.admitFrames("the result would have", frames, w, h)
 	}
 	return nil
 }

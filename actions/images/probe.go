@@ -27,6 +27,7 @@ type Info struct {
 	animated bool   // a WebP of frames
 	heavier  int64  // bytes a pixel above the usual in memory, of a PNG
 	coded    coded  // of an AVIF
+	ended    bool   // a GIF that goes on to the mark of its end
 	foreign  bool   // a JPEG that our decoder leaves to the standard one
 }
 

@@ -81,8 +81,8 @@ func (i *Info) probeGIF(src []byte) error {
 	}
 	i.Width, i.Height = int(binary.LittleEndian.Uint16(src[6:])), int(binary.LittleEndian.Uint16(src[8:]))
 	i.Alpha = true
-	frames, err := countFrames(src[min(13+colourTable(src[10]), len(src)):])
-	i.Frames = max(1, frames)
+	frames, rest, err := countFrames(src[min(13+colourTable(src[10]), len(src)):])
+	i.Frames, i.ended = max(1, frames), len(rest) > 0 && rest[0] == 0x3b
 	return err
 }
 
@@ -94,28 +94,29 @@ func colourTable(flags byte) int {
 	return 3 << (flags&7 + 1)
 }
 
-func countFrames(p []byte) (frames int, err error) {
+// countFrames returns how many there are, and the bytes behind the last block, none if that is cut off.
+func countFrames(p []byte) (frames int, rest []byte, err error) {
 	for len(p) >= 3 {
 		skip := 2
 		switch p[0] {
 		case 0x21: // an extension: a label, then blocks
 			if !regularExtension(p[1], p[2]) {
-				return frames, errors.New("an extension begins with a block of the wrong length")
+				return frames, p, errors.New("an extension begins with a block of the wrong length")
 			}
 		case 0x2c: // a frame: place, size, flags, colours, the code size, then blocks
 			if len(p) < 10 {
-				return frames, nil
+				return frames, p, nil
 			}
 			frames++
 			skip = 11 + colourTable(p[9])
 		default:
-			return frames, nil
+			return frames, p, nil
 		}
 		if p = p[min(skip, len(p)):]; !subBlocks(&p) {
-			return frames, nil
+			return frames, nil, nil
 		}
 	}
-	return frames, nil
+	return frames, p, nil
 }
 
 // regularExtension reports whether the first block of an extension has its due length. The decoder takes that for granted and would go on

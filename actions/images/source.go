@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/draw"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
@@ -37,7 +38,7 @@ func (s source) decode() (p *picture, err error) {
 	case PNG:
 		p, err = s.image(png.Decode)
 	case GIF:
-		p, err = s.image(firstFrame)
+		p, err = s.image(s.firstFrame)
 	case WebP:
 		p, err = s.webp()
 	case AVIF:
@@ -118,15 +119,18 @@ func (s source) image(decode func(io.Reader) (image.Image, error)) (*picture, er
 	return fromImage(m), nil
 }
 
-// firstFrame places the first frame of a GIF on its screen.
-func firstFrame(r io.Reader) (image.Image, error) {
-	g, err := gif.DecodeAll(r)
+// firstFrame places the first frame of a GIF on its screen. Those behind it are not decoded, but must be there.
+func (s source) firstFrame(r io.Reader) (image.Image, error) {
+	if !s.info.ended {
+		return nil, io.ErrUnexpectedEOF
+	}
+	frame, err := gif.Decode(r)
 	if err != nil {
 		return nil, err
 	}
-	c := newCanvas(g)
-	c.draw(0)
-	return c.shown, nil
+	screen := image.NewRGBA(image.Rect(0, 0, s.info.Width, s.info.Height))
+	draw.Draw(screen, frame.Bounds(), frame, frame.Bounds().Min, draw.Over)
+	return screen, nil
 }
 
 // webp decodes a still WebP, or the first frame of an animated one.

@@ -31,18 +31,21 @@ func Transform(ctx context.Context, src []byte, s Spec, l Limits) (res Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	if err := l.Admit(len(src), info); err != nil {
+	if err := l.Admit(len(src), info, s); err != nil {
 		return Result{}, err
 	}
 	j := job{source: source{ctx: ctx, src: src, info: info, limits: l}, spec: s.normal(), format: s.Format.resultFor(info.Format)}
 	if j.plan, err = newPlan(info, s); err != nil {
 		return Result{}, err
 	}
-	if info.Frames > 1 && j.format == GIF {
+	if info.Animates(s) {
 		return j.animate()
 	}
 	return j.still()
 }
+
+// Animates reports whether s makes an animation of such a picture, with all its frames.
+func (i *Info) Animates(s Spec) bool { return i.Frames > 1 && s.Format.resultFor(i.Format) == GIF }
 
 // resultFor returns the format in which a picture of the source's format comes out.
 func (f Format) resultFor(source Format) Format {
