@@ -172,12 +172,12 @@ func (s *Storage) cleanSoon(ctx context.Context, u upload) {
 // was closed later than an hour after it expired, by a closer that died, does not
 // stay: the next sweep forgets it.
 func (s *Storage) settle(ctx context.Context, u upload) error {
+	last := u.Expires_at
+	if began := s.now(); began.After(last) { // what comes after it began may be missed
+		last = began
+	}
 	if err := s.clean(ctx, u); err != nil {
 		return err
-	}
-	last := u.Expires_at
-	if now := s.now(); now.After(last) {
-		last = now
 	}
 	// Admin: uploads are the service's own.
 	_, err := graphql.SettleUpload(ctx, s.hasura.Admin(), u.Id, last.Add(lastLook))
