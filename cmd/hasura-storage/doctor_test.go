@@ -26,7 +26,7 @@ func (w *world) serve() {
 			w.t.Error(err)
 		}
 	})
-	w.knows["HASURA_STORAGE_URL"] = "http://" + (<-ready).String()
+	w.knows.Store("HASURA_STORAGE_URL", "http://"+(<-ready).String())
 }
 
 const healthy = `ok     the settings can be read
@@ -103,7 +103,7 @@ func TestDoctorGoesTheWayOfAnAction(t *testing.T) {
 		t.Errorf("it says\n%sand %v", out, err)
 	}
 	w.serve()
-	w.knows["HASURA_STORAGE_SECRET"] = "another"
+	w.knows.Store("HASURA_STORAGE_SECRET", "another")
 	if out, err = w.run("doctor"); err == nil || !strings.Contains(out, "broken Hasura reaches the service at HASURA_STORAGE_URL, and it takes Hasura's HASURA_STORAGE_SECRET: ") {
 		t.Errorf("it says\n%sand %v", out, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ type world struct {
 	hasura string
 	store  *s3.Store
 	env    map[string]string
-	knows  map[string]string // Hasura's own environment
+	knows  *sync.Map // Hasura's own environment, read by its triggers at any time
 }
 
 func startWorld(t *testing.T) *world {
@@ -37,9 +38,17 @@ func startWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	knows := map[string]string{"HASURA_GRAPHQL_ADMIN_SECRET": "the-admin-secret", "HASURA_STORAGE_URL": "http://127.0.0.1:1", "HASURA_STORAGE_SECRET": "the-secret"}
+	knows := new(sync.Map)
+	knows.Store("HASURA_GRAPHQL_ADMIN_SECRET", "the-admin-secret")
+	knows.Store("HASURA_STORAGE_URL", "http://127.0.0.1:1")
+	knows.Store("HASURA_STORAGE_SECRET", "the-secret")
 	server, err := localhasura.Open(t.Context(), localhasura.Config{
-		Metadata: folder, Migrations: project, EventInterval: time.Hour, Env: func(name string) string { return knows[name] },
+		Metadata: folder, Migrations: project, EventInterval: time.Hour,
+		Env: func(name string) string {
+			value, _ := knows.Load(name)
+			text, _ := value.(string)
+			return text
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
