@@ -162,7 +162,7 @@ func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error 
 		return err
 	}
 	if u.Kind == kindREST { // its request has died
-		s.giveUp(ctx, u, done)
+		s.sweepAbandon(ctx, u, done)
 		return nil
 	}
 	expired := !s.now().Before(u.Expires_at)
@@ -179,11 +179,11 @@ func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error 
 		s.release(ctx, u)
 		return nil
 	}
-	s.giveUp(ctx, u, done)
+	s.sweepAbandon(ctx, u, done)
 	return nil
 }
 
-func (s *Storage) giveUp(ctx context.Context, u upload, done *Swept) {
+func (s *Storage) sweepAbandon(ctx context.Context, u upload, done *Swept) {
 	if s.abandon(ctx, u) { // else somebody was faster, or the next sweep tries again
 		s.counts.upload(u.Kind, UploadSwept)
 		done.Aborted++

@@ -2,11 +2,9 @@ package main
 
 import (
 	"errors"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"hasura-storage/graphql/localhasura"
 	metadata "hasura-storage/hasura-metadata"
@@ -16,19 +14,11 @@ import (
 // returns the environment of the commands.
 func runningHasura(t *testing.T, knowing map[string]string) func(string) string {
 	t.Helper()
-	server, err := localhasura.Open(t.Context(), localhasura.Config{
-		Metadata: os.DirFS("project/testdata/nhost"), Migrations: metadata.Project(), EventInterval: time.Hour,
+	url := startHasura(t, localhasura.Config{
+		Metadata: os.DirFS("project/testdata/nhost"), Migrations: metadata.Project(),
 		Env: func(name string) string { return knowing[name] },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := httptest.NewServer(server.Handler())
-	t.Cleanup(func() {
-		listener.Close()
-		_ = server.Close()
-	})
-	env := map[string]string{"HASURA_ENDPOINT": listener.URL, "HASURA_GRAPHQL_ADMIN_SECRET": knowing["HASURA_GRAPHQL_ADMIN_SECRET"]}
+	env := map[string]string{"HASURA_ENDPOINT": url, "HASURA_GRAPHQL_ADMIN_SECRET": knowing["HASURA_GRAPHQL_ADMIN_SECRET"]}
 	return func(name string) string { return env[name] }
 }
 

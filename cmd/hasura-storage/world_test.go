@@ -42,14 +42,29 @@ func startWorld(t *testing.T) *world {
 	knows.Store("HASURA_GRAPHQL_ADMIN_SECRET", "the-admin-secret")
 	knows.Store("HASURA_STORAGE_URL", "http://127.0.0.1:1")
 	knows.Store("HASURA_STORAGE_SECRET", "the-secret")
-	server, err := localhasura.Open(t.Context(), localhasura.Config{
-		Metadata: folder, Migrations: project, EventInterval: time.Hour,
+	hasura := startHasura(t, localhasura.Config{
+		Metadata: folder, Migrations: project,
 		Env: func(name string) string {
 			value, _ := knows.Load(name)
 			text, _ := value.(string)
 			return text
 		},
 	})
+	o := s3test.Start(t)
+	return &world{t: t, hasura: hasura, knows: knows, store: s3test.Open(t, o), env: map[string]string{
+		"HASURA_ENDPOINT": hasura + "/v1", "HASURA_GRAPHQL_ADMIN_SECRET": "the-admin-secret", "HASURA_STORAGE_SECRET": "the-secret",
+		"S3_ENDPOINT": "http://" + strings.TrimPrefix(o.Endpoint, "http://"), "S3_BUCKET": o.Bucket, "S3_REGION": o.Region,
+		"S3_ACCESS_KEY": o.AccessKey, "S3_SECRET_KEY": o.SecretKey, "S3_ROOT_FOLDER": "files",
+		"SIGNING_KEYS": "a key of at least thirty-two bytes",
+	}}
+}
+
+// startHasura serves a local Hasura for the length of the test, and returns its
+// address. It delivers no events meanwhile.
+func startHasura(t *testing.T, c localhasura.Config) string {
+	t.Helper()
+	c.EventInterval = time.Hour
+	server, err := localhasura.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +73,7 @@ func startWorld(t *testing.T) *world {
 		listener.Close()
 		_ = server.Close()
 	})
-	o := s3test.Start(t)
-	return &world{t: t, hasura: listener.URL, knows: knows, store: s3test.Open(t, o), env: map[string]string{
-		"HASURA_ENDPOINT": listener.URL + "/v1", "HASURA_GRAPHQL_ADMIN_SECRET": "the-admin-secret", "HASURA_STORAGE_SECRET": "the-secret",
-		"S3_ENDPOINT": "http://" + strings.TrimPrefix(o.Endpoint, "http://"), "S3_BUCKET": o.Bucket, "S3_REGION": o.Region,
-		"S3_ACCESS_KEY": o.AccessKey, "S3_SECRET_KEY": o.SecretKey, "S3_ROOT_FOLDER": "files",
-		"SIGNING_KEYS": "a key of at least thirty-two bytes",
-	}}
+	return listener.URL
 }
 
 // run runs a command, and returns what it says.

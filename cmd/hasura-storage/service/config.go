@@ -76,10 +76,7 @@ func load(getenv func(string) string) (config, error) {
 	c := config{images: images.DefaultLimits(), sweepCheck: sweepCheck, sweepPatience: sweepPatience}
 	var complaints []error
 	for _, s := range settings {
-		value := strings.TrimSpace(getenv(s.name)) // secrets out of files end in a newline
-		if value == "" {
-			value = s.fallback
-		}
+		value := s.value(getenv)
 		if value == "" {
 			continue
 		}
@@ -88,8 +85,8 @@ func load(getenv func(string) string) (config, error) {
 		}
 	}
 	complaints = append(complaints, c.missing(getenv)...)
-	complaints = append(complaints, c.unsupported(getenv)...)
 	complaints = append(complaints, c.unfit()...)
+	c.unsupported(getenv)
 	c.defaults()
 	return c, errors.Join(complaints...)
 }
@@ -162,22 +159,15 @@ func (c *config) purgeOptions() purge.Options {
 	return options
 }
 
-// unsupported warns of settings that would seem to work, and complains of those
-// whose silence would be dangerous.
-func (c *config) unsupported(getenv func(string) string) []error {
-	var complaints []error
+// unsupported warns of settings that would seem to work.
+func (c *config) unsupported(getenv func(string) string) {
 	for _, s := range elsewhere {
 		value := strings.TrimSpace(getenv(s.name))
 		if value == "" || value == "0" || strings.EqualFold(value, "false") {
 			continue
 		}
-		if s.grave {
-			complaints = append(complaints, fmt.Errorf("%s is not supported: %s", s.name, s.advice))
-			continue
-		}
 		c.warnings = append(c.warnings, fmt.Sprintf("%s is not obeyed: %s", s.name, s.advice))
 	}
-	return complaints
 }
 
 // defaults fills in what a table cannot.

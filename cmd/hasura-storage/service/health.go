@@ -1,12 +1,10 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -14,7 +12,7 @@ import (
 // it answers, within three seconds: images without a shell have nothing else to
 // ask with.
 func Health(ctx context.Context, getenv func(string) string) error {
-	host, port, err := net.SplitHostPort(cmp.Or(strings.TrimSpace(getenv("BIND")), ":8000"))
+	host, port, err := net.SplitHostPort(settingOf("BIND").value(getenv))
 	if err != nil {
 		return fmt.Errorf("BIND must be host:port: %w", err)
 	}

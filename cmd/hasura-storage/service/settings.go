@@ -1,7 +1,9 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +14,17 @@ type setting struct {
 	fallback string
 	meaning  string
 	read     func(c *config, value string) error
+}
+
+// value is what the environment says, or the fallback. Secrets out of files end
+// in a newline.
+func (s setting) value(getenv func(string) string) string {
+	return cmp.Or(strings.TrimSpace(getenv(s.name)), s.fallback)
+}
+
+// settingOf returns the setting of a name that stands in settings.
+func settingOf(name string) setting {
+	return settings[slices.IndexFunc(settings, func(s setting) bool { return s.name == name })]
 }
 
 // settings are all variables, in the order of the README. Names that
@@ -70,9 +83,8 @@ var settings = []setting{
 // what to do instead.
 var elsewhere = []struct {
 	name, advice string
-	grave        bool // going on would break a promise, so there is no start
 }{
-	{"IMAGE_TRANSFORMER_WORKERS", "transforms are bounded by IMAGE_MEMORY", false},
+	{"IMAGE_TRANSFORMER_WORKERS", "transforms are bounded by IMAGE_MEMORY"},
 }
 
 // SettingsTable is the README's table of environment variables, in Markdown.
