@@ -175,8 +175,11 @@ func (c Caller) MakeRequest(ctx context.Context, req *graphql.Request, resp *gra
 // send sends a request and reads what comes back. Redirections are not followed:
 // they would take the secret along.
 func (c Caller) send(ctx context.Context, r *http.Request, resp *graphql.Response, mutation bool) error {
-	ctx, cancel := context.WithTimeout(ctx, c.client.timeout)
-	defer cancel()
+	if due, ok := ctx.Deadline(); !ok || time.Until(due) > c.client.timeout {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.client.timeout)
+		defer cancel()
+	}
 	answer, err := c.client.transport.RoundTrip(r.WithContext(ctx))
 	if err != nil {
 		return unanswered(err, mutation, !neverSent(err))

@@ -10,10 +10,9 @@ import (
 )
 
 const (
-	maxGathered = 100              // ids in one request
-	maxFlights  = 8                // requests of one group on their way at once
-	maxWaiting  = 10_000           // callers waiting together
-	flightTime  = 15 * time.Second // longest that a gathered request may take
+	maxGathered = 100    // ids in one request
+	maxFlights  = 8      // requests of one group on their way at once
+	maxWaiting  = 10_000 // callers waiting together
 )
 
 // ErrBusy refuses a question because too many wait for their answer already.
@@ -24,6 +23,9 @@ var ErrBusy = errors.New("too many requests wait for hasura")
 // gets an answer to a question that was asked before his own, nothing is kept,
 // and the more come at a time, the less each costs.
 type gatherer[V any] struct {
+	patience time.Duration // longest that a batch may take
+	crew     crew
+
 	mu      sync.Mutex
 	groups  map[string]*group[V]
 	waiting int
@@ -50,7 +52,9 @@ type batch[V any] struct {
 	err    error
 }
 
-func newGatherer[V any]() *gatherer[V] { return &gatherer[V]{groups: map[string]*group[V]{}} }
+func newGatherer[V any](patience time.Duration) *gatherer[V] {
+	return &gatherer[V]{patience: patience, crew: make(crew), groups: map[string]*group[V]{}}
+}
 
 // get returns the values of ids as fetch finds them for the group named key, all
 // members of which must be able to use each other's fetch. A caller whose ctx
@@ -96,7 +100,7 @@ func (g *gatherer[V]) join(ctx context.Context, key string, ids []string, ask fe
 	if members.flights == 0 || len(b.ids) >= maxGathered && members.flights < maxFlights {
 		members.next = nil
 		members.flights++
-		go g.fly(key, members, b, ask)
+		g.crew.run(func() { g.fly(key, members, b, ask) })
 	}
 	return b, nil
 }
@@ -113,7 +117,7 @@ func (b *batch[V]) add(ids []string) {
 // fly asks for a batch, and then for what has come together meanwhile.
 func (g *gatherer[V]) fly(key string, members *group[V], b *batch[V], ask fetch[V]) {
 	for b != nil {
-		ctx, cancel := context.WithTimeout(b.ctx, flightTime)
+		ctx, cancel := context.WithTimeout(b.ctx, g.patience)
 		b.values, b.err = inChunks(ctx, b.ids, ask)
 		cancel()
 		close(b.done)

@@ -27,10 +27,12 @@ type Loader struct {
 // maxByKey bounds what is remembered of roles; the rest finds out again.
 const maxByKey = 10_000
 
-// NewLoader makes a Loader that asks c.
+// NewLoader makes a Loader that asks c. All requests for one batch of callers
+// together take no longer than c gives one.
 func NewLoader(c *Client) *Loader {
 	return &Loader{
-		client: c, visible: newGatherer[bool](), files: newGatherer[*File](), seen: newGatherer[*File](), byKey: map[string]bool{},
+		client: c, visible: newGatherer[bool](c.timeout), files: newGatherer[*File](c.timeout), seen: newGatherer[*File](c.timeout),
+		byKey: map[string]bool{},
 	}
 }
 

@@ -25,6 +25,7 @@ type counting struct {
 	asked  [][]string // ids of each request
 	roles  []string
 	hold   chan struct{} // each answer takes one, unless nil
+	give   time.Duration // the client's Timeout
 	hidden func(id string) bool
 	limit  int // of rows in one answer, 0 for none
 	fail   string
@@ -35,7 +36,7 @@ func (c *counting) start(t *testing.T) *graphql.Client {
 	t.Helper()
 	s := httptest.NewServer(c)
 	t.Cleanup(s.Close)
-	return client(t, graphql.Options{Endpoint: s.URL})
+	return client(t, graphql.Options{Endpoint: s.URL, Timeout: c.give})
 }
 
 func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -164,6 +165,26 @@ func TestACallerWhoLeavesDoesNotCancelTheOthers(t *testing.T) {
 	close(h.hold)
 	if err := <-stayed; err != nil {
 		t.Errorf("who stayed got %v", err)
+	}
+}
+
+func TestAHasuraThatStandsStillIsGivenUp(t *testing.T) {
+	h := &counting{hold: make(chan struct{}), give: 50 * time.Millisecond}
+	c := h.start(t)
+	defer close(h.hold)
+	l := graphql.NewLoader(c)
+	as := caller(t, c, "user")
+	later, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for name, ask := range map[string]func() error{
+		"alone":        func() error { _, err := graphql.GetFiles(t.Context(), as, nil); return err },
+		"with time":    func() error { _, err := graphql.GetFiles(later, as, nil); return err },
+		"together":     func() error { _, err := l.Visible(t.Context(), as, []string{"a"}); return err },
+		"both at once": func() error { _, err := l.VisibleFile(t.Context(), as, "a"); return err },
+	} {
+		if err := ask(); !errors.Is(err, graphql.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 

@@ -162,13 +162,14 @@ func takeTurns(ctx context.Context, d time.Duration, service, floor *trial) erro
 	return nil
 }
 
-// floor is the same load on the least that net/http can do, nil if there is none.
+// floor is the same load on the least that net/http can do, a session's headers
+// included; nil if there is none.
 func (s *stack) floor(c benchCase, size int64) *trial {
 	if c.floor == noFloor {
 		return nil
 	}
 	process := map[floorKind]*process{memoryFloorKind: s.memory, copyFloorKind: s.copying}[c.floor]
-	c.requests, c.once = [][]byte{get(process.Addr, fmt.Sprintf("/%d", size), nil)}, false
+	c.requests, c.once = [][]byte{get(process.Addr, fmt.Sprintf("/%d", size), s.owner)}, false
 	return &trial{benchCase: c, observed: observed{process.Addr, process}}
 }
 
