@@ -66,13 +66,17 @@ func (k QueryKey) Sign(key string, now time.Time, life time.Duration) url.Values
 // Verify returns when the query's permission ends. It fails with [ErrSignature],
 // [ErrSignatureExpired] or a *BadParameterError. Parameters that the signature
 // does not cover (other than x-id, response-* and X-Amz-*) are not looked at.
+// Whatever region a signer with the same key was told is right: it is no secret,
+// and links outlive a change of the setting.
 func (k QueryKey) Verify(key string, query url.Values, now time.Time) (time.Time, error) {
 	signed, life, err := readSigned(query)
 	if err != nil {
 		return time.Time{}, err
 	}
+	credential := query.Get("X-Amz-Credential")
+	k.Region = regionIn(credential)
 	want := k.signature(key, query, signed)
-	known := query.Get("X-Amz-Credential") == k.AccessKey+"/"+k.scope(signed) && query.Get("X-Amz-SignedHeaders") == "host"
+	known := credential == k.AccessKey+"/"+k.scope(signed) && query.Get("X-Amz-SignedHeaders") == "host"
 	if !hmac.Equal([]byte(query.Get("X-Amz-Signature")), []byte(want)) || !known {
 		return time.Time{}, ErrSignature
 	}
@@ -113,6 +117,12 @@ func readSigned(query url.Values) (time.Time, time.Duration, error) {
 
 func isSigned(name string) bool {
 	return strings.HasPrefix(name, "X-Amz-") || strings.HasPrefix(name, "response-") || name == "x-id"
+}
+
+// regionIn finds the region in a credential, key/date/region/s3/aws4_request.
+func regionIn(credential string) string {
+	parts := strings.Split(credential, "/")
+	return parts[max(len(parts)-3, 0)]
 }
 
 func (k QueryKey) scope(t time.Time) string {

@@ -38,6 +38,8 @@ func TestSignedQueries(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	other := key
 	other.SecretKey = "another"
+	moved := key
+	moved.Region = "no-region"
 	with := func(name, value string) func(url.Values) { return func(q url.Values) { q.Set(name, value) } }
 	without := func(name string) func(url.Values) { return func(q url.Values) { q.Del(name) } }
 	tests := map[string]struct {
@@ -54,6 +56,9 @@ func TestSignedQueries(t *testing.T) {
 		"after its end":                   {after: 60 * time.Second, want: s3.ErrSignatureExpired},
 		"long before its time":            {after: -time.Hour, want: s3.ErrSignatureExpired},
 		"with another key":                {key: other, want: s3.ErrSignature},
+		"signed for another region":       {key: moved},
+		"another region than signed":      {change: with("X-Amz-Credential", key.AccessKey+"/20260102/x/s3/aws4_request"), want: s3.ErrSignature},
+		"a credential without a region":   {change: with("X-Amz-Credential", key.AccessKey), want: s3.ErrSignature},
 		"for another object":              {object: "files/other", want: s3.ErrSignature},
 		"with a longer life":              {change: with("X-Amz-Expires", "61"), want: s3.ErrSignature},
 		"without what was signed":         {change: without("x-id"), want: s3.ErrSignature},
