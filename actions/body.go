@@ -17,3 +17,12 @@ func (*memory) Close() error { return nil }
 
 // Stop has nothing to end: no Read of memory stands still.
 func (*memory) Stop() {}
+
+// part is length bytes from offset on; a length of 0 is to the end.
+func part(b []byte, offset, length int64) []byte {
+	b = b[offset:]
+	if length > 0 {
+		b = b[:length]
+	}
+	return b
+}

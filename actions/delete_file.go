@@ -7,25 +7,21 @@ import (
 	"hasura-storage/graphql"
 )
 
-// Precondition says whether a request may go on with the version of a file that
-// it finds. It returns the error to answer with.
-type Precondition func(Version) error
-
 // DeleteFile deletes a file's row as the sender of the request; its bytes go
-// with it. unless, if not nil, is asked about the version that would go.
-func (s *Storage) DeleteFile(ctx context.Context, as Headers, id string, unless Precondition) error {
+// with it. permits, if not nil, is asked about the version that would go.
+func (s *Storage) DeleteFile(ctx context.Context, as Headers, id string, permits Precondition) error {
 	id, err := validID("id", id)
 	if err != nil {
 		return err
 	}
 	caller := s.hasura.Forward(as)
 	where := graphql.Condition{"id": equals(id)}
-	if unless != nil {
+	if permits != nil {
 		f, err := s.fileFor(ctx, caller, id)
 		if err != nil {
 			return restError(err, "select on files")
 		}
-		if err := unless(versionIn(f)); err != nil {
+		if err := permits(versionIn(f)); err != nil {
 			return err
 		}
 		where["etag"] = equals(deref(f.Etag))

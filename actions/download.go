@@ -90,8 +90,7 @@ func (s *Storage) readable(f *graphql.File) bool {
 }
 
 // linkLife is how long a link lives: the bucket's download_expiration, or what
-// was asked for within the cap of the caller.
-// No link outlives the file.
+// was asked for within the cap of the caller. No link outlives the file.
 func (s *Storage) linkLife(as Session, f *graphql.File, argument string, asked *int) (time.Duration, error) {
 	life, err := s.lifeAsked(as, &f.Bucket, argument, asked)
 	if err == nil && f.ExpiresAt != nil {
@@ -119,8 +118,8 @@ func (s *Storage) lifeAsked(as Session, b *graphql.Bucket, argument string, aske
 }
 
 // storeLink presigns a download at the store, or at this service where clients
-// cannot reach it. Type, name and caching are fixed
-// by the signature; what a browser would run becomes an attachment.
+// cannot reach it. Type, name and caching are fixed by the signature; what a
+// browser would run becomes an attachment.
 func (s *Storage) storeLink(ctx context.Context, f *graphql.File, in GetDownload, life time.Duration) (Download, error) {
 	contentType := deref(f.MimeType)
 	if contentType == "" {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
+
 	"hasura-storage/graphql"
 )
 
@@ -149,3 +151,13 @@ func (s *Storage) addFiles(ctx context.Context, n named, keys, files []string) e
 }
 
 func newNamed() named { return named{keys: map[string]bool{}, versions: map[string]string{}} }
+
+// goneSoon works off the garbage of a file without keeping anybody waiting: a
+// service alone gets no events. What fails is left to the event and the sweep.
+func (s *Storage) goneSoon(ctx context.Context, id string) {
+	s.background.run(ctx, time.Minute, func(ctx context.Context) error { return s.FileGone(ctx, FileEvent{ID: id}) }, func(err error) {
+		if err != nil {
+			s.log.Warn("garbage is left to the sweep", zap.String("file_id", id), zap.Error(err))
+		}
+	})
+}

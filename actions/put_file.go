@@ -12,16 +12,17 @@ import (
 // name and metadata (`metadata`) where they are given. Whether the sender may is
 // asked before a byte is read and again right before the switch; until then
 // readers see the old version. With a precondition the switch only happens if
-// the version is still the one that it was asked about.
-func (s *Storage) PutFile(ctx context.Context, as Headers, id string, unless Precondition, form Form) (StoredFile, error) {
+// the version is still the one that it was asked about; otherwise the error is
+// conflict.
+func (s *Storage) PutFile(ctx context.Context, as Headers, id string, permits Precondition, form Form) (StoredFile, error) {
 	caller := s.hasura.Forward(as)
 	row, err := s.requestedFile(ctx, caller, id)
 	if err != nil {
 		return StoredFile{}, err
 	}
 	var ifMatch *string
-	if unless != nil {
-		if err := unless(versionIn(row)); err != nil {
+	if permits != nil {
+		if err := permits(versionIn(row)); err != nil {
 			return StoredFile{}, err
 		}
 		ifMatch = row.Etag
@@ -39,7 +40,7 @@ func (s *Storage) PutFile(ctx context.Context, as Headers, id string, unless Pre
 	}
 	ctx, cancel := formTaken(ctx)
 	defer cancel()
-	return f.replace(ctx, unless)
+	return f.replace(ctx, permits)
 }
 
 // replaceForm is a form with a new version of a file.
@@ -85,7 +86,7 @@ func (f *replaceForm) readPart(ctx context.Context, part FormPart) (err error) {
 }
 
 // replace makes what was received the file's version.
-func (f *replaceForm) replace(ctx context.Context, unless Precondition) (StoredFile, error) {
+func (f *replaceForm) replace(ctx context.Context, permits Precondition) (StoredFile, error) {
 	u := f.files[0]
 	if u.err != nil {
 		return StoredFile{}, u.err
@@ -93,16 +94,11 @@ func (f *replaceForm) replace(ctx context.Context, unless Precondition) (StoredF
 	if err := f.admit(&f.row.Bucket, u.object.Size, &u.mimeType); err != nil {
 		return StoredFile{}, judged(err, u.name)
 	}
-	if err := f.askAgain(ctx, unless); err != nil {
+	if err := f.askAgain(ctx, permits); err != nil {
 		return StoredFile{}, err
 	}
 	u.File = f.row
 	file, err := f.switchTo(ctx, u, u.mimeType)
-	if has(err, Conflict) && unless != nil {
-		if lost := unless(Version{}); lost != nil {
-			return StoredFile{}, lost // somebody else's version came first
-		}
-	}
 	if err == nil {
 		f.goneSoon(ctx, f.row.Id)
 	}
@@ -111,13 +107,13 @@ func (f *replaceForm) replace(ctx context.Context, unless Precondition) (StoredF
 
 // askAgain asks once more for what was asked before the bytes came, and writes
 // the name and metadata that were given.
-func (f *replaceForm) askAgain(ctx context.Context, unless Precondition) error {
+func (f *replaceForm) askAgain(ctx context.Context, permits Precondition) error {
 	row, err := f.requestedFile(ctx, f.caller, f.row.Id)
 	if err != nil {
 		return err
 	}
-	if unless != nil {
-		if err := unless(versionIn(row)); err != nil {
+	if permits != nil {
+		if err := permits(versionIn(row)); err != nil {
 			return err
 		}
 	}

@@ -11,8 +11,9 @@ import (
 )
 
 // SignedContent opens what a signed link grants: path and query are the URL's,
-// path being what follows /signed/; accept is the Accept header. Neither Hasura nor a session is asked: the
-// signature is the permission. A picture that exists costs no call at all.
+// path being what follows /signed/; accept is the Accept header. Neither Hasura
+// nor a session is asked: the signature is the permission. A picture that exists
+// costs no call at all.
 func (s *Storage) SignedContent(ctx context.Context, id, path string, query url.Values, accept string) (Content, error) {
 	k, err := s.links.verify(id, path, query, s.now())
 	if err != nil {
@@ -36,15 +37,6 @@ func (s *Storage) SignedContent(ctx context.Context, id, path string, query url.
 		SurrogateKey: k.id,
 	}
 	return s.unfinished(c, s.sourceOf(k), spec, c.Disposition), nil
-}
-
-// part is length bytes from offset on; a length of 0 is to the end.
-func part(b []byte, offset, length int64) []byte {
-	b = b[offset:]
-	if length > 0 {
-		b = b[:length]
-	}
-	return b
 }
 
 // sourceOf returns the object that a link's version is. In nhost's layout every

@@ -2,10 +2,8 @@ package handlers
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 
@@ -23,8 +21,8 @@ type Files interface {
 	GetFile(ctx context.Context, as actions.Headers, in actions.GetFile) (actions.Content, error)
 	// UploadFiles and PutFile read the form no earlier than Hasura has judged its sender.
 	UploadFiles(ctx context.Context, as actions.Headers, form actions.Form) ([]actions.StoredFile, error)
-	PutFile(ctx context.Context, as actions.Headers, id string, unless actions.Precondition, form actions.Form) (actions.StoredFile, error)
-	DeleteFile(ctx context.Context, as actions.Headers, id string, unless actions.Precondition) error
+	PutFile(ctx context.Context, as actions.Headers, id string, permits actions.Precondition, form actions.Form) (actions.StoredFile, error)
+	DeleteFile(ctx context.Context, as actions.Headers, id string, permits actions.Precondition) error
 	PresignURL(ctx context.Context, as actions.Headers, id string, expires *int) (actions.PresignedURL, error)
 	// GetPresigned opens what the signature in a link's query grants.
 	GetPresigned(ctx context.Context, in actions.GetFile, query url.Values) (actions.Content, error)
@@ -58,12 +56,12 @@ func (s *server) getPresigned(w http.ResponseWriter, r *http.Request) {
 func (s *server) open(w http.ResponseWriter, r *http.Request, look func(context.Context, actions.GetFile, url.Values) (actions.Content, error)) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		renderFile(w, r, actions.Errorf(actions.BadRequest, "the query of the address cannot be read"))
+		renderREST(w, r, actions.Errorf(actions.BadRequest, "the query of the address cannot be read"))
 		return
 	}
 	in := actions.GetFile{ID: chi.URLParam(r, "id"), Accept: strings.Join(r.Header.Values("Accept"), ",")}
 	if in.Image, err = readImage(query); err != nil {
-		renderFile(w, r, err)
+		renderREST(w, r, err)
 		return
 	}
 	if query.Has("download") {
@@ -79,12 +77,12 @@ func (s *server) openTwice(w http.ResponseWriter, r *http.Request, look func() (
 	for again := false; ; again = true {
 		content, err := look()
 		if err != nil {
-			renderFile(w, r, err)
+			renderREST(w, r, err)
 			return
 		}
 		err = s.tryContent(w, r, content)
 		if err != nil && (again || actions.Public(err).Code != actions.FileNotFound) {
-			renderFile(w, r, err)
+			renderREST(w, r, err)
 			return
 		}
 		if err == nil {
@@ -96,7 +94,7 @@ func (s *server) openTwice(w http.ResponseWriter, r *http.Request, look func() (
 // deleteFile answers 204, whatever the file was.
 func (s *server) deleteFile(w http.ResponseWriter, r *http.Request) {
 	if err := s.Files.DeleteFile(r.Context(), r.Header, chi.URLParam(r, "id"), precondition(r)); err != nil {
-		renderFile(w, r, err)
+		renderREST(w, r, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -121,34 +119,15 @@ func (s *server) presignURL(w http.ResponseWriter, r *http.Request) {
 	if text := r.URL.Query().Get("expires"); text != "" {
 		seconds, err := strconv.Atoi(text)
 		if err != nil {
-			renderFile(w, r, actions.Errorf(actions.BadRequest, "expires must be a number of seconds"))
+			renderREST(w, r, actions.Errorf(actions.BadRequest, "expires must be a number of seconds"))
 			return
 		}
 		expires = &seconds
 	}
 	link, err := s.Files.PresignURL(r.Context(), r.Header, chi.URLParam(r, "id"), expires)
 	if err != nil {
-		renderFile(w, r, err)
+		renderREST(w, r, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, link)
-}
-
-// renderFile is renderREST with the statuses that clients of hasura-storage expect.
-func renderFile(w http.ResponseWriter, r *http.Request, err error) {
-	fail(w, r, fileStatus(err), err)
-}
-
-// fileStatus is the status of an error where the code alone would say another one.
-func fileStatus(err error) int {
-	switch e := actions.Public(err); {
-	case errors.Is(err, errCondition):
-		return http.StatusPreconditionFailed
-	case errors.Is(err, errClientGone) && errors.Is(err, os.ErrDeadlineExceeded):
-		return http.StatusRequestTimeout
-	case e.Code == actions.AlreadyExists:
-		return http.StatusBadRequest
-	default:
-		return statusOf(e.Code)
-	}
 }

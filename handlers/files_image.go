@@ -137,6 +137,7 @@ func format(i *actions.Image, _, value string) error {
 		return actions.Errorf(actions.BadRequest, "format heic can be read but not written, choose one of: %s", strings.Join(formats, ", "))
 	}
 	if !slices.Contains(formats, value) {
+		// In hasura-storage's words, whose clients may look for them.
 		return actions.Errorf(actions.BadRequest, "format must be one of: same, webp, png, jpeg, avif, heic, auto. Got: %s", clip(value))
 	}
 	i.Format = strings.ToUpper(value)

@@ -31,12 +31,12 @@ func (s *server) uploadFiles(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, processed{Files: files})
 }
 
-// renderProcessed is renderFile with the files that were stored beside the error.
+// renderProcessed is renderREST with the files that were stored beside the error.
 func renderProcessed(w http.ResponseWriter, r *http.Request, files []actions.StoredFile, err error) {
 	if files == nil {
 		files = []actions.StoredFile{}
 	}
-	code := fileStatus(err)
+	code := restStatus(err)
 	e := refuse(w, r, err)
 	writeJSON(w, code, processed{files, &problem{Message: e.Message, Code: e.Code, Data: e.Details}})
 }
@@ -45,14 +45,18 @@ func renderProcessed(w http.ResponseWriter, r *http.Request, files []actions.Sto
 func (s *server) putFile(w http.ResponseWriter, r *http.Request) {
 	form, done, err := s.readForm(w, r)
 	if err != nil {
-		renderFile(w, r, err)
+		renderREST(w, r, err)
 		return
 	}
 	defer done()
-	file, err := s.Files.PutFile(r.Context(), r.Header, chi.URLParam(r, "id"), precondition(r), form)
-	if err != nil {
-		renderFile(w, r, err)
-		return
+	permits := precondition(r)
+	file, err := s.Files.PutFile(r.Context(), r.Header, chi.URLParam(r, "id"), permits, form)
+	switch {
+	case err == nil:
+		writeJSON(w, http.StatusOK, file)
+	case permits != nil && actions.Public(err).Code == actions.Conflict:
+		renderREST(w, r, errCondition) // somebody else's version came first
+	default:
+		renderREST(w, r, err)
 	}
-	writeJSON(w, http.StatusOK, file)
 }

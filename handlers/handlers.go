@@ -1,9 +1,9 @@
 // Package handlers speaks HTTP: it turns requests into calls of use cases and
 // their results into answers. It knows no permission, no query and no store.
 //
-// Start at New, whose routes are the table of contents. An answer has one of
-// three forms, which stand side by side in render.go: Hasura's action error, an
-// event's answer, and the REST error.
+// Start at New, whose routes are the table of contents. An error has one
+// of three forms, which stand side by side in render.go: an action's, a
+// trigger's and the REST interface's.
 package handlers
 
 import (

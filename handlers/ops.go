@@ -35,7 +35,7 @@ func (s *server) ops(r chi.Router) {
 func (s *server) adminOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.AdminSecret == "" || !sameSecret(r.Header.Get("X-Hasura-Admin-Secret"), s.AdminSecret) {
-			renderFile(w, r, actions.Errorf(actions.NotAllowed, "you are not authorized"))
+			renderREST(w, r, actions.Errorf(actions.NotAllowed, "you are not authorized"))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -81,7 +81,7 @@ func stream[T any](w http.ResponseWriter, r *http.Request, name string, list ite
 	defer stop()
 	v, err, more := next()
 	if more && err != nil {
-		renderFile(w, r, err)
+		renderREST(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

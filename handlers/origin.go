@@ -21,7 +21,7 @@ func (s *server) ownPages(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Cookie") != "" && pages.Check(r) != nil {
-			renderFile(w, r, actions.Errorf(actions.NotAllowed, "a page of another origin may not do this with cookies"))
+			renderREST(w, r, actions.Errorf(actions.NotAllowed, "a page of another origin may not do this with cookies"))
 			return
 		}
 		next.ServeHTTP(w, r)

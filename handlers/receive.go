@@ -44,7 +44,7 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) {
 		if body.failure != nil {
 			err = body.unfinished()
 		}
-		renderFile(w, r, err)
+		renderREST(w, r, err)
 		return
 	}
 	w.Header().Set("ETag", etag)

@@ -3,15 +3,17 @@ package handlers
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
+	"os"
 	"strconv"
 
 	"hasura-storage/actions"
 )
 
-// status is the only place where a code meets an HTTP status. Sizes, types and
-// pictures that are refused are 400, as the clients of hasura-storage expect.
+// status is the HTTP status of each code. Sizes, types and pictures that are
+// refused are 400, as the clients of hasura-storage expect.
 var status = map[actions.Code]int{
 	actions.BadRequest:            http.StatusBadRequest,
 	actions.Unauthenticated:       http.StatusUnauthorized,
@@ -95,10 +97,26 @@ type problem struct {
 
 // renderREST answers a browser or an app.
 func renderREST(w http.ResponseWriter, r *http.Request, err error) {
-	fail(w, r, statusOf(actions.Public(err).Code), err)
+	fail(w, r, restStatus(err), err)
 }
 
-// fail is renderREST with a status that the code alone does not say.
+// restStatus is the status of an error where browsers, or the clients of
+// hasura-storage, expect another one than its code's.
+func restStatus(err error) int {
+	switch e := actions.Public(err); {
+	case errors.Is(err, errCondition):
+		return http.StatusPreconditionFailed
+	case errors.Is(err, errClientGone) && errors.Is(err, os.ErrDeadlineExceeded):
+		return http.StatusRequestTimeout
+	case e.Code == actions.AlreadyExists:
+		return http.StatusBadRequest
+	default:
+		return statusOf(e.Code)
+	}
+}
+
+// fail is renderREST with a status of its own: that of a route, a method, a
+// condition or a range.
 func fail(w http.ResponseWriter, r *http.Request, code int, err error) {
 	e := refuse(w, r, err)
 	writeJSON(w, code, restError{problem{Message: e.Message, Code: e.Code, Data: e.Details}})

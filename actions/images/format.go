@@ -35,9 +35,9 @@ func (f Format) Writable() bool {
 	}
 }
 
-// Readable reports whether this program can decode the format.
+// Readable reports whether this program can decode the format. A MIME type may call HEIC by its container's name.
 func (f Format) Readable() bool {
-	return f != Same && f.Writable() || f == HEIC && heicDecode != nil
+	return f != Same && f.Writable() || (f == HEIC || f == "heif") && heicDecode != nil
 }
 
 // SniffLen is how many bytes Sniff looks at, at most.
