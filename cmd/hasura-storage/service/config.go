@@ -15,7 +15,9 @@ import (
 	"hasura-storage/s3"
 )
 
-// config is everything that the environment says. Nothing else reads it.
+// config is what the environment says of the service. Only what has to work
+// without all of it looks by itself: Logger, Health and the commands for Hasura's
+// metadata.
 type config struct {
 	hasuraEndpoint   string
 	adminSecret      secret
@@ -60,6 +62,8 @@ type config struct {
 	prefix      string // "" or "/v1"
 	cors        handlers.CORS
 
+	memoryGiven bool // by GOMEMLIMIT, which Go's runtime obeys
+
 	sweepCheck    time.Duration // see swept
 	sweepPatience time.Duration
 
@@ -73,7 +77,10 @@ const noRole = "-"
 // load reads the environment. Its error holds every complaint at once, one a
 // line, and no value of a secret.
 func load(getenv func(string) string) (config, error) {
-	c := config{images: images.DefaultLimits(), sweepCheck: sweepCheck, sweepPatience: sweepPatience}
+	c := config{
+		images: images.DefaultLimits(), memoryGiven: getenv("GOMEMLIMIT") != "",
+		sweepCheck: sweepCheck, sweepPatience: sweepPatience,
+	}
 	var complaints []error
 	for _, s := range settings {
 		value := s.value(getenv)

@@ -2,7 +2,6 @@ package service
 
 import (
 	"io/fs"
-	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -22,8 +21,8 @@ const headroom = 8 << 20
 
 // boundMemory tells the garbage collector of the container's limit, so that it
 // works harder before the kernel kills. GOMEMLIMIT, where set, is obeyed instead.
-func boundMemory(root fs.FS, log *zap.Logger) {
-	if os.Getenv("GOMEMLIMIT") != "" {
+func (c *config) boundMemory(root fs.FS, log *zap.Logger) {
+	if c.memoryGiven {
 		return
 	}
 	if limit := memoryLimit(root); limit > 0 {

@@ -1,8 +1,11 @@
 package service
 
 import (
+	"runtime/debug"
 	"testing"
 	"testing/fstest"
+
+	"go.uber.org/zap"
 )
 
 func TestMemoryLimit(t *testing.T) {
@@ -22,5 +25,22 @@ func TestMemoryLimit(t *testing.T) {
 				t.Errorf("memoryLimit = %d, want %d", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestGOMEMLIMITIsLeftAlone(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	defer debug.SetMemoryLimit(before)
+	container := fstest.MapFS{"sys/fs/cgroup/memory.max": &fstest.MapFile{Data: []byte("10000000000")}}
+	for given, want := range map[string]int64{"1GiB": before, "": 9_000_000_000} {
+		debug.SetMemoryLimit(before)
+		c, err := load(with("GOMEMLIMIT", given))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.boundMemory(container, zap.NewNop())
+		if got := debug.SetMemoryLimit(-1); got != want {
+			t.Errorf("GOMEMLIMIT=%s: the limit is %d, want %d", given, got, want)
+		}
 	}
 }

@@ -56,7 +56,7 @@ func (c *config) run(ctx context.Context, log *zap.Logger, ready chan<- net.Addr
 	for _, text := range c.warnings {
 		log.Warn(text)
 	}
-	boundMemory(os.DirFS("/"), log)
+	c.boundMemory(os.DirFS("/"), log)
 	defer runtime.KeepAlive(make([]byte, headroom))
 	watch, err := telemetry.New(ctx, telemetry.Options{Version: Version(), Metrics: c.bindMetrics != "", Traces: c.traces, Log: log})
 	if err != nil {
