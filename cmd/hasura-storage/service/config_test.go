@@ -33,7 +33,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.bind != ":8000" || c.prefix != "/v1" || c.publicURL != "http://localhost:8000" || c.maxDownload != time.Hour ||
-		c.images.MaxSide != 8000 || c.imageMemory != 256<<20 || c.store.UnsignedLength || c.cors.Credentials {
+		c.images.MaxSide != 8000 || c.images.MaxBlur != 250 || c.imageMemory != 256<<20 || c.store.UnsignedLength || c.cors.Credentials {
 		t.Errorf("config is %+v", c)
 	}
 	if len(c.signingKeys) != 1 || len(c.signingKeys[0].reveal()) != 32 || !slices.Equal(c.cors.Origins, []string{"*"}) {
@@ -52,17 +52,17 @@ func TestAllSettings(t *testing.T) {
 		"S3_ACCESS_KEY", "ak", "S3_SECRET_KEY", "sk", "S3_DISABLE_HTTPS", "1", "S3_SIGN_LENGTH", "false",
 		"SIGNING_KEYS", key+", "+key+"2", "MAX_DOWNLOAD_EXPIRATION", "60", "PUBLIC_URL", "https://example.com/storage/",
 		"BIND", "127.0.0.1:0", "API_ROOT_PREFIX", "/", "CORS_ALLOW_ORIGINS", "https://A.example.com, https://b.example.com/", "CORS_ALLOW_CREDENTIALS", "true",
-		"IMAGE_TRANSFORMER_MAX_DIMENSION", "100", "IMAGE_PRESETS_ONLY", "1", "IMAGE_MEMORY", "1 GiB", "IMAGE_CACHE", "5000",
+		"IMAGE_TRANSFORMER_MAX_DIMENSION", "100", "IMAGE_TRANSFORMER_MAX_BLUR_SIGMA", "2.5", "IMAGE_PRESETS_ONLY", "1", "IMAGE_MEMORY", "1 GiB", "IMAGE_CACHE", "5000",
 	))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintln(c.webhookSecret.reveal(), c.unauthorizedRole, c.backendOnly, c.store.Endpoint, c.store.PublicEndpoint, c.store.Region, c.rootFolder,
 		c.store.AccessKey, c.storeSecret.reveal(), c.store.Insecure, c.store.UnsignedLength, len(c.signingKeys), c.maxDownload, c.publicURL,
-		c.bind, c.prefix, c.cors, c.images.MaxSide, c.presetsOnly, c.imageMemory, c.imageCache, c.warnings)
+		c.bind, c.prefix, c.cors, c.images.MaxSide, c.images.MaxBlur, c.presetsOnly, c.imageMemory, c.imageCache, c.warnings)
 	want := fmt.Sprintln("hush", "public", true, "minio:9000", "https://files.example.com", "eu", "a/b",
 		"ak", "sk", true, true, 2, time.Minute, "https://example.com/storage",
-		"127.0.0.1:0", "", "{[https://a.example.com https://b.example.com] true}", 100, true, 1<<30, 5000, "[]")
+		"127.0.0.1:0", "", "{[https://a.example.com https://b.example.com] true}", 100, 2.5, true, 1<<30, 5000, "[]")
 	if got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -92,6 +92,9 @@ func TestComplaints(t *testing.T) {
 		"a size without sense":         {with("IMAGE_MEMORY", "much"), "IMAGE_MEMORY must be a number of bytes such as 512MiB"},
 		"a size without end":           {with("IMAGE_MEMORY", "9223372036854775807GiB"), "IMAGE_MEMORY must be a number of bytes"},
 		"a side of nothing":            {with("IMAGE_TRANSFORMER_MAX_DIMENSION", "0"), "IMAGE_TRANSFORMER_MAX_DIMENSION must be a whole number from 1"},
+		"no blur at all":               {with("IMAGE_TRANSFORMER_MAX_BLUR_SIGMA", "0"), "IMAGE_TRANSFORMER_MAX_BLUR_SIGMA must be a number above 0, up to 250"},
+		"a blur beyond the limit":      {with("IMAGE_TRANSFORMER_MAX_BLUR_SIGMA", "250.5"), "IMAGE_TRANSFORMER_MAX_BLUR_SIGMA must be a number above 0, up to 250"},
+		"a blur that is no number":     {with("IMAGE_TRANSFORMER_MAX_BLUR_SIGMA", "NaN"), "IMAGE_TRANSFORMER_MAX_BLUR_SIGMA must be a number above 0, up to 250"},
 		"an origin with a path":        {with("CORS_ALLOW_ORIGINS", "https://a.example.com/app"), "CORS_ALLOW_ORIGINS must be a list"},
 		"every page, with cookies":     {with("CORS_ALLOW_CREDENTIALS", "true"), "CORS_ALLOW_CREDENTIALS needs pages by name in CORS_ALLOW_ORIGINS"},
 		"any page among others":        {with("CORS_ALLOW_CREDENTIALS", "true", "CORS_ALLOW_ORIGINS", "https://a.example.com, *"), "CORS_ALLOW_CREDENTIALS needs pages by name"},

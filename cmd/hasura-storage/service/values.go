@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"hasura-storage/actions/images"
 	"hasura-storage/cmd/hasura-storage/migrate"
 )
 
@@ -53,6 +54,17 @@ func positive(field func(*config) *int) reader {
 		*field(c) = int(n)
 		return nil
 	}
+}
+
+// maxBlur may only be lowered: the default is what a transform's work allows.
+func maxBlur(c *config, value string) error {
+	most := images.DefaultLimits().MaxBlur
+	sigma, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(sigma > 0 && sigma <= most) { // which NaN is not
+		return fmt.Errorf("must be a number above 0, up to %v, not %q", most, value)
+	}
+	c.images.MaxBlur = sigma
+	return nil
 }
 
 // sizeUnits are powers of 1024.
