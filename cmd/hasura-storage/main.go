@@ -28,6 +28,9 @@ const usage = `usage:
                                                   answer: for the health check of a container
   hasura-storage settings                         the table of settings, in Markdown
   hasura-storage version
+
+Each setting is a flag too, which wins over the environment: S3_ENDPOINT=minio:9000 is --s3-endpoint minio:9000
+or --s3-endpoint=minio:9000, and DEBUG=true is --debug.
 `
 
 // errUsage ends with the usage, since the command line is wrong.
@@ -54,14 +57,12 @@ func program() int {
 // run is the whole program: args without the program's name, what is for the
 // reader on out.
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
-	command := "serve"
-	if len(args) > 0 {
-		command, args = args[0], args[1:]
+	line, err := parse(args, getenv)
+	if err != nil {
+		return err
 	}
-	if command != "metadata" && command != "ops" && len(args) > 0 {
-		return fmt.Errorf("%w: %s takes no argument such as %q", errUsage, command, args[0])
-	}
-	switch command {
+	args, getenv = line.args, line.getenv
+	switch line.command {
 	case "serve":
 		log := service.Logger(getenv)
 		defer func() { _ = log.Sync() }()
@@ -78,10 +79,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return write(out, service.SettingsTable())
 	case "version":
 		return write(out, service.Version()+"\n")
-	case "help", "-h", "-help", "--help":
+	case "help":
 		return write(out, usage)
 	}
-	return fmt.Errorf("%w: there is no command %q", errUsage, command)
+	return fmt.Errorf("%w: there is no command %q", errUsage, line.command)
 }
 
 func write(out io.Writer, text string) error {
