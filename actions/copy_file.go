@@ -27,11 +27,8 @@ func (s *Storage) CopyFile(ctx context.Context, as Session, in CopyFile) (File, 
 	if err != nil {
 		return File{}, err
 	}
-	if err := s.roomForUploads(ctx, s.sessionKey(as), 1); err != nil {
-		return File{}, err
-	}
 	drafts := []graphql.UploadValues{u}
-	if err := s.insertUploads(ctx, drafts); err != nil {
+	if err := s.openUploads(ctx, drafts); err != nil {
 		return File{}, err
 	}
 	if err := s.insertFiles(ctx, caller, drafts, []CreateUpload{create}); err != nil {
@@ -86,7 +83,7 @@ func (s *Storage) copyRefused(ctx context.Context, as Session, u graphql.UploadV
 	if !errors.Is(cause, graphql.ErrConflict) {
 		return File{}, hasuraError(cause)
 	}
-	if in.NewID != nil {
+	if in.NewID != nil && !s.nameless(u) {
 		other, err := s.creationOf(ctx, u.FileID)
 		if err != nil {
 			return File{}, err

@@ -2,6 +2,7 @@ package actions_test
 
 import (
 	"bytes"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -47,8 +48,14 @@ func TestWhoMayCopyWhat(t *testing.T) {
 		"an empty name":                    {owner, actions.CopyFile{ID: source.ID, Name: text("")}, actions.BadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s.store.Seen()
 			if file, err := s.service.CopyFile(t.Context(), tc.as, tc.in); code(err) != tc.want {
 				t.Errorf("got %+v, %v", file, err)
+			}
+			for _, r := range s.store.Seen() {
+				if r.Method == http.MethodPut {
+					t.Error("bytes were copied before that was known")
+				}
 			}
 		})
 	}

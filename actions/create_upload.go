@@ -56,12 +56,8 @@ func (s *Storage) create(ctx context.Context, as Session, files []CreateUpload) 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.insertUploads(ctx, drafts); err != nil {
-		return nil, err
-	}
-	// Counted with them in: of many creates at once none slips past the limit.
-	if err := s.roomForUploads(ctx, s.sessionKey(as), 0); err != nil {
-		return s.refused(ctx, drafts, files, err)
+	if err := s.openUploads(ctx, drafts); err != nil {
+		return s.again(ctx, drafts, files, err)
 	}
 	if err := s.insertFiles(ctx, caller, drafts, files); err != nil {
 		return s.refused(ctx, drafts, files, err)
@@ -175,6 +171,20 @@ func (s *Storage) insertUploads(ctx context.Context, drafts []graphql.UploadValu
 	return nil
 }
 
+// openUploads writes rows of uploads of one session, and takes them back if it
+// has too many open then: counted with them in, none of many calls at once slips
+// past the limit.
+func (s *Storage) openUploads(ctx context.Context, drafts []graphql.UploadValues) error {
+	if err := s.insertUploads(ctx, drafts); err != nil {
+		return err
+	}
+	err := s.roomForUploads(ctx, drafts[0].SessionKey, 0)
+	if has(err, Busy) {
+		s.withdraw(ctx, drafts)
+	}
+	return err
+}
+
 // insertFiles writes the files' rows as the caller, naming exactly what is known.
 func (s *Storage) insertFiles(ctx context.Context, caller graphql.Caller, drafts []graphql.UploadValues, files []CreateUpload) error {
 	rows := make([]graphql.FileValues, len(files))
@@ -234,18 +244,23 @@ func cannotTell(err error) error {
 }
 
 // refused ends a create whose file rows were not written. Where the outcome is
-// unknown everything stays for the sweep; a clear no takes the tickets back. If
-// the files were created by the same request before, their tickets are answered.
+// unknown everything stays for the sweep; a clear no takes the tickets back.
 func (s *Storage) refused(ctx context.Context, drafts []graphql.UploadValues, files []CreateUpload, cause error) ([]Upload, error) {
-	if !graphql.Refused(cause) && !has(cause, NotAllowed, Busy) {
+	if !graphql.Refused(cause) && !has(cause, NotAllowed) {
 		return nil, hasuraError(cause)
 	}
 	s.withdraw(ctx, drafts)
+	return s.again(ctx, drafts, files, cause)
+}
+
+// again answers a create for which there was no room, or whose files exist, with
+// the tickets that the same request was given before; otherwise with the cause.
+func (s *Storage) again(ctx context.Context, drafts []graphql.UploadValues, files []CreateUpload, cause error) ([]Upload, error) {
 	taken := errors.Is(cause, graphql.ErrConflict)
 	if !taken && !has(cause, Busy) {
 		return nil, hasuraError(cause)
 	}
-	again := make([]Upload, len(files))
+	tickets := make([]Upload, len(files))
 	for i := range files {
 		ticket, ok := s.repeated(ctx, drafts[i], files[i])
 		if !ok && taken {
@@ -254,9 +269,9 @@ func (s *Storage) refused(ctx context.Context, drafts []graphql.UploadValues, fi
 		if !ok {
 			return nil, cause
 		}
-		again[i] = ticket
+		tickets[i] = ticket
 	}
-	return again, nil
+	return tickets, nil
 }
 
 // withdraw deletes the rows of uploads of which nothing else exists. A failure
@@ -279,9 +294,10 @@ func (s *Storage) withdraw(ctx context.Context, drafts []graphql.UploadValues) {
 }
 
 // repeated finds the open upload that an identical create of the same session
-// began: its answer was lost on the way, so it is given again with fresh URLs.
+// began: its answer was lost on the way, so it is given again with fresh URLs. A
+// stranger could say what anybody without a name has said, so those get none.
 func (s *Storage) repeated(ctx context.Context, u graphql.UploadValues, in CreateUpload) (Upload, bool) {
-	if in.ID == nil {
+	if in.ID == nil || s.nameless(u) {
 		return Upload{}, false
 	}
 	other, err := s.creationOf(ctx, u.FileID)
@@ -294,6 +310,13 @@ func (s *Storage) repeated(ctx context.Context, u graphql.UploadValues, in Creat
 	}
 	ticket, err := s.ticket(ctx, *other)
 	return ticket, err == nil
+}
+
+// nameless reports whether an upload is of the unauthorized role, all of whose
+// callers are one session.
+func (s *Storage) nameless(u graphql.UploadValues) bool {
+	role := Session(u.Session).Role()
+	return role == s.unauthorizedRole && role != ""
 }
 
 // creationOf returns the upload that creates, or created, a file that exists; nil
@@ -361,7 +384,7 @@ func (s *Storage) tickets(ctx context.Context, drafts []graphql.UploadValues) ([
 		})
 	}
 	if err := work.Wait(); err != nil {
-		if has(err, append(guarded, FileNotFound)...) {
+		if has(err, append(guarded, FileNotFound, StorageUnavailable)...) { // nobody has the tickets
 			for _, u := range uploads {
 				s.abandon(ctx, u)
 			}
@@ -376,7 +399,7 @@ func (s *Storage) placed(ctx context.Context, u upload) (Upload, error) {
 	if u.File == nil {
 		return Upload{}, Errorf(FileNotFound, "the file was deleted while its upload was created")
 	}
-	if u.Kind == kindCreate {
+	if u.Kind != kindReplace { // whose bucket was known before
 		if err := s.admit(&u.File.Bucket, u.size(), u.File.MimeType); err != nil {
 			return Upload{}, err
 		}

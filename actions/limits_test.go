@@ -119,6 +119,62 @@ func TestStrangersAreOneSession(t *testing.T) {
 	}
 }
 
+// TestStrangersGetNoTicketsOfEachOther: a stranger may know what another has
+// asked for, and no variable tells the two apart.
+func TestStrangersGetNoTicketsOfEachOther(t *testing.T) {
+	s := startRoles(t)
+	id := "99999999-9999-4999-8999-999999999999"
+	in := actions.CreateUpload{ID: &id, Name: "a", Size: 5}
+	known := s.create(inRole(0), in)
+	if again := s.create(inRole(0), in); again.UploadID != known.UploadID {
+		t.Errorf("of a role with variables: %s, then %s", known.UploadID, again.UploadID)
+	}
+	s.options.UnauthorizedRole = "dropper"
+	s.service = s.instance()
+	*in.ID = "88888888-8888-4888-8888-888888888888"
+	s.create(inRole(0), in)
+	if ticket, err := s.service.CreateUpload(t.Context(), inRole(0), in); code(err) != actions.AlreadyExists {
+		t.Errorf("of the unauthorized role: %+v, %v", ticket, err)
+	}
+}
+
+// TestReplacementsAndCopiesAreCountedToo, however many come at once.
+func TestReplacementsAndCopiesAreCountedToo(t *testing.T) {
+	s := start(t)
+	owner := user()
+	f := s.upload(owner, "a", "text/plain", []byte("bytes"))
+	for _, n := range []int{90, 8} {
+		if _, err := s.service.CreateUploads(t.Context(), owner, batch(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() {
+			_, err := s.service.ReplaceFile(t.Context(), owner, actions.ReplaceFile{ID: f.ID, Size: 5})
+			if c := code(err); c != "" && c != actions.Busy {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
+	if open, _ := s.counted(); open > 100 {
+		t.Errorf("%d uploads are open", open)
+	}
+	for range 2 { // those that were refused have taken each other's room at worst
+		_, _ = s.service.ReplaceFile(t.Context(), owner, actions.ReplaceFile{ID: f.ID, Size: 5})
+	}
+	if open, _ := s.counted(); open != 100 {
+		t.Errorf("%d uploads are open", open)
+	}
+	if _, err := s.service.CopyFile(t.Context(), owner, actions.CopyFile{ID: f.ID}); code(err) != actions.Busy {
+		t.Errorf("a copy: %v", err)
+	}
+	if open, files := s.counted(); open != 100 || files != 99 {
+		t.Errorf("afterwards %d uploads are open, for %d files", open, files)
+	}
+}
+
 // inRole is a stranger who calls himself by another name each time.
 func inRole(n int) actions.Session {
 	return actions.Session{"x-hasura-role": "dropper", "x-hasura-user-id": fmt.Sprint(n)}

@@ -34,6 +34,24 @@ func (s *stack) missing(as actions.Session, ticket actions.Upload, numbers ...in
 	return parts
 }
 
+// TestATicketThatWasNeverGivenReservesNothing: without it nobody can go on.
+func TestATicketThatWasNeverGivenReservesNothing(t *testing.T) {
+	s := start(t)
+	s.store.Set(func(faults.Request) (faults.Fault, func()) { return faults.Refuse, nil })
+	in := actions.CreateUpload{Name: "a.bin", Size: 17 << 20, Method: "MULTIPART"}
+	if _, err := s.service.CreateUpload(t.Context(), user(), in); code(err) != actions.StorageUnavailable {
+		t.Fatalf("got %v", err)
+	}
+	if open, _ := s.counted(); open != 0 {
+		t.Errorf("%d uploads are open", open)
+	}
+	s.store.Set(nil)
+	s.sweep(2 * time.Minute)
+	if _, files := s.counted(); files != 0 {
+		t.Errorf("%d files are left", files)
+	}
+}
+
 func TestAnAppThatWasKilledGoesOnAnotherDay(t *testing.T) {
 	s := start(t)
 	owner := user()

@@ -85,43 +85,44 @@ func (f *replaceForm) readPart(ctx context.Context, part FormPart) (err error) {
 	return err
 }
 
-// replace makes what was received the file's version.
+// replace makes what was received the file's version. What was asked before the
+// bytes came is asked once more, of the row as it is now: the file may have moved
+// to another bucket, whose rules count then.
 func (f *replaceForm) replace(ctx context.Context, permits Precondition) (StoredFile, error) {
 	u := f.files[0]
 	if u.err != nil {
 		return StoredFile{}, u.err
 	}
-	if err := f.admit(&f.row.Bucket, u.object.Size, &u.mimeType); err != nil {
-		return StoredFile{}, judged(err, u.name)
-	}
-	if err := f.askAgain(ctx, permits); err != nil {
+	row, err := f.requestedFile(ctx, f.caller, f.row.Id)
+	if err != nil {
 		return StoredFile{}, err
 	}
-	u.File = f.row
+	if permits != nil {
+		if err := permits(versionIn(row)); err != nil {
+			return StoredFile{}, err
+		}
+	}
+	if err := f.admit(&row.Bucket, u.object.Size, &u.mimeType); err != nil {
+		return StoredFile{}, judged(err, u.name)
+	}
+	if err := mayPut(ctx, f.caller, row, f.changes()); err != nil {
+		return StoredFile{}, err
+	}
+	u.File = row
 	file, err := f.switchTo(ctx, u, u.mimeType)
 	if err == nil {
-		f.goneSoon(ctx, f.row.Id)
+		f.goneSoon(ctx, row.Id)
 	}
 	return file, err
 }
 
-// askAgain asks once more for what was asked before the bytes came, and writes
-// the name and metadata that were given.
-func (f *replaceForm) askAgain(ctx context.Context, permits Precondition) error {
-	row, err := f.requestedFile(ctx, f.caller, f.row.Id)
-	if err != nil {
-		return err
-	}
-	if permits != nil {
-		if err := permits(versionIn(row)); err != nil {
-			return err
-		}
-	}
+// changes are the name and metadata that were given.
+func (f *replaceForm) changes() graphql.FileChanges {
 	set := graphql.FileChanges{Metadata: f.metadata.Metadata}
 	if f.metadata.Name != "" {
 		set.Name = &f.metadata.Name
 	}
-	return mayPut(ctx, f.caller, row, set)
+	return set
 }
 
 // mayPut asks for the right to update a file, as mayReplace does. A role made for

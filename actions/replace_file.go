@@ -36,9 +36,6 @@ func (s *Storage) ReplaceFile(ctx context.Context, as Session, in ReplaceFile) (
 	if err := mayReplace(ctx, caller, f, in.changesNothing(f)); err != nil {
 		return Upload{}, err
 	}
-	if err := s.roomForUploads(ctx, s.sessionKey(as), 1); err != nil {
-		return Upload{}, err
-	}
 	return s.openReplace(ctx, as, f, in)
 }
 
@@ -85,7 +82,7 @@ func (s *Storage) openReplace(ctx context.Context, as Session, f *graphql.File, 
 	if err := s.chooseMethod(&u, in.Method); err != nil {
 		return Upload{}, err
 	}
-	if err := s.insertUploads(ctx, []graphql.UploadValues{u}); err != nil {
+	if err := s.openUploads(ctx, []graphql.UploadValues{u}); err != nil {
 		return Upload{}, err
 	}
 	tickets, err := s.tickets(ctx, []graphql.UploadValues{u})

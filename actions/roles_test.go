@@ -152,6 +152,20 @@ func TestWhoMayOpenAnUpload(t *testing.T) {
 	}
 }
 
+// TestACallerWithoutAVariableLeavesNothing: Hasura refuses before it looks at the
+// database, with another code than a permission's.
+func TestACallerWithoutAVariableLeavesNothing(t *testing.T) {
+	s := startRoles(t)
+	as := actions.Session{"x-hasura-role": "photographer"}
+	in := actions.CreateUpload{BucketID: text("inbox"), Name: "a.png", Size: 5, MimeType: text("image/png")}
+	if _, err := s.service.CreateUpload(t.Context(), as, in); code(err) != actions.NotAllowed {
+		t.Errorf("got %v", err)
+	}
+	if uploads, files := s.counted(); uploads != 0 || files != 0 {
+		t.Errorf("%d uploads and %d files are left", uploads, files)
+	}
+}
+
 func ahead(s *stack) *time.Time {
 	at := s.clock.Now().Add(time.Hour)
 	return &at

@@ -49,16 +49,12 @@ func (e *Error) Unwrap() []error {
 // is it certain that nothing was changed.
 func Refused(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && refusals[e.Code]
+	return errors.As(err, &e) && kinds[e.Code] != nil
 }
 
-// refusals are the codes with which Hasura has judged a mutation and undone it.
-var refusals = map[string]bool{
-	"permission-error": true, "constraint-violation": true, "data-exception": true, "validation-failed": true,
-}
-
-// kinds maps the codes of Hasura's answers (Hasura.Base.Error). A code that is
-// not listed says nothing about what happened: database errors, timeouts and
+// kinds maps the codes of Hasura's answers (Hasura.Base.Error) with which it has
+// refused to begin, or has judged a mutation and undone it. A code that is not
+// listed says nothing about what happened: database errors, timeouts and
 // serialization failures are among them.
 var kinds = map[string]error{
 	"access-denied":           ErrUnauthenticated,

@@ -173,6 +173,31 @@ func TestReadersSeeTheOldVersionUntilTheSwitch(t *testing.T) {
 	}
 }
 
+// TestABucketThatAFileMovedToJudgesItsReplacement: the bytes began to come when
+// the file stood in another one.
+func TestABucketThatAFileMovedToJudgesItsReplacement(t *testing.T) {
+	s := startREST(t, nil)
+	f := s.upload("owner", part{"file[]", "a.txt", "", "before"})
+	s.sql(`insert into "storage.buckets" (id, max_upload_file_size) values ('tiny', 10)`)
+	header, whole := formOf(t, part{"metadata", "", "", `{"name": "b.txt"}`}, part{"file", "a.txt", "", strings.Repeat("after", 100_000)})
+	content, _ := io.ReadAll(whole)
+	reader, writer := io.Pipe()
+	done := make(chan answer, 1)
+	go func() { done <- s.send("owner", http.MethodPut, "/files/"+f.ID, header, reader) }()
+	_, _ = writer.Write(content[:300_000])
+	s.sql(`update "storage.files" set bucket_id = 'tiny' where id = '` + f.ID + `'`)
+	_, _ = writer.Write(content[300_000:])
+	_ = writer.Close()
+	a := <-done
+	if code, _ := a.problem(); a.StatusCode != http.StatusBadRequest || code != "file-too-big" {
+		t.Errorf("%d %s", a.StatusCode, a.body)
+	}
+	got := s.send("owner", http.MethodGet, "/files/"+f.ID, nil, nil)
+	if string(got.body) != "before" || strings.Contains(got.Header.Get("Content-Disposition"), "b.txt") {
+		t.Errorf("afterwards: %.20s, %s", got.body, got.Header.Get("Content-Disposition"))
+	}
+}
+
 func TestOfTwoConditionalReplacesOneWins(t *testing.T) {
 	s := startREST(t, nil)
 	f := s.upload("owner", part{"file[]", "a.txt", "", "before"})
