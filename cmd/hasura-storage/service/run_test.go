@@ -16,9 +16,11 @@ import (
 )
 
 // TestMain: a service that has ended leaves nothing running. The store of the
-// tests, and idle connections to it, end with the process.
+// tests, and idle connections to it, end with the process; whoever asked Hasura
+// waits a second for more to ask.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
+		goleak.IgnoreTopFunction("hasura-storage/graphql.crew.join"),
 		goleak.IgnoreAnyFunction("hasura-storage/s3/devserver.(*Server).watch"),
 		goleak.IgnoreAnyFunction("os/exec.(*Cmd).Start.func2"), goleak.IgnoreAnyFunction("os/exec.(*Cmd).watchCtx.func1"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
