@@ -125,13 +125,15 @@ func TestComplaintsComeAllAtOnce(t *testing.T) {
 }
 
 func TestWhatIsNotObeyedIsSaid(t *testing.T) {
-	for value, want := range map[string]bool{"4": true, "0": false, "false": false, "": false} {
-		c, err := load(with("IMAGE_TRANSFORMER_WORKERS", value))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if warned := strings.Join(c.warnings, "\n"); strings.Contains(warned, "IMAGE_TRANSFORMER_WORKERS is not obeyed") != want {
-			t.Errorf("IMAGE_TRANSFORMER_WORKERS=%s: warnings are %s", value, warned)
+	for _, name := range []string{"IMAGE_TRANSFORMER_WORKERS", "CDN_CACHE_CONTROL"} {
+		for value, want := range map[string]bool{"1": true, "0": false, "false": false, "": false} {
+			c, err := load(with(name, value))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if warned := strings.Join(c.warnings, "\n"); strings.Contains(warned, name+" is not obeyed") != want || c.cdnCacheControl != "" {
+				t.Errorf("%s=%s: warnings are %s", name, value, warned)
+			}
 		}
 	}
 }

@@ -65,7 +65,7 @@ var settings = []setting{
 	{"CORS_ALLOW_ORIGINS", "*", "web pages that may read answers, separated by commas; `*` is every one", origins},
 	{"CORS_ALLOW_CREDENTIALS", "false", "these pages may send cookies along; they must be named then, not `*`", boolean(func(c *config) *bool { return &c.cors.Credentials })},
 	{"CACHE_AUTHORIZED", "private", "`bucket`: shared caches may keep answers to requests with credentials as well, as long as their bucket says", cacheAuthorized},
-	{"CDN_CACHE_CONTROL", "", "the header CDN-Cache-Control of what shared caches may keep", text(func(c *config) *string { return &c.cdnCacheControl })},
+	{"CDN_CACHE_CONTROL", "", "the header CDN-Cache-Control of what shared caches may keep", cdnCacheControl},
 	{"FASTLY_SERVICE", "", "the Fastly service that is told to forget files that were replaced or deleted", text(func(c *config) *string { return &c.purge.FastlyService })},
 	{"FASTLY_KEY", "", "the key for it", hide(func(c *config) *secret { return &c.fastlyKey })},
 	{"PURGE_WEBHOOK", "", "a URL that is told the same: called with POST for each file if `{id}` stands in it, otherwise with `{\"ids\": [...]}`", hide(func(c *config) *secret { return &c.purgeWebhook })},

@@ -27,6 +27,19 @@ func text(field func(*config) *string) reader {
 	}
 }
 
+// cdnCacheControl is a switch in hasura-storage, for a header that says less than
+// what private answers say here anyway.
+func cdnCacheControl(c *config, value string) error {
+	if on, err := strconv.ParseBool(value); err == nil {
+		if on {
+			c.warnings = append(c.warnings, "CDN_CACHE_CONTROL is not obeyed: it is the text of a header here, such as max-age=60")
+		}
+		return nil
+	}
+	c.cdnCacheControl = value
+	return nil
+}
+
 func hide(field func(*config) *secret) reader {
 	return func(c *config, value string) error {
 		*field(c) = newSecret(value)
