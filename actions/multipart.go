@@ -19,13 +19,19 @@ func (s *Storage) assembleParts(ctx context.Context, u upload, named []UploadedP
 	if err != nil {
 		return s3.Object{}, err
 	}
-	if _, err := s.store.CompleteMultipart(ctx, u.key(), deref(u.Multipart_id), parts); err != nil {
-		if errors.Is(err, s3.ErrInvalid) {
-			return s3.Object{}, Errorf(UploadIncomplete, "the store does not accept the parts").Because(err)
-		}
-		return s3.Object{}, arrival(err)
+	_, refused := s.store.CompleteMultipart(ctx, u.key(), deref(u.Multipart_id), parts)
+	switch {
+	case errors.Is(refused, s3.ErrInvalid):
+		return s3.Object{}, Errorf(UploadIncomplete, "the store does not accept the parts").Because(refused)
+	case refused != nil && !errors.Is(refused, s3.ErrNotFound):
+		return s3.Object{}, arrival(refused)
 	}
+	// The upload is not found where it was aborted, and where it was completed but
+	// the answer was lost and the request repeated: the object tells.
 	object, err := s.store.Stat(ctx, u.key())
+	if refused != nil && errors.Is(err, s3.ErrNotFound) {
+		return s3.Object{}, arrival(refused)
+	}
 	if err != nil {
 		return s3.Object{}, storeError(err)
 	}

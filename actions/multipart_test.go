@@ -3,6 +3,7 @@ package actions_test
 import (
 	"bytes"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -140,6 +141,65 @@ func TestACrashAfterThePartsWereJoinedIsRecovered(t *testing.T) {
 		t.Error(err)
 	}
 	s.holds()
+}
+
+func TestAnUploadThatTheStoreKnowsNoMore(t *testing.T) {
+	for name, tc := range map[string]struct {
+		joined bool // and the answer was lost
+		want   actions.Code
+	}{
+		"since its parts were joined": {true, ""},
+		"since it was aborted":        {false, actions.UploadIncomplete},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			owner := user()
+			ticket := s.sent(owner, s.create(owner, actions.CreateUpload{Name: "a", Size: 5, Method: "MULTIPART"}), []byte("short"))
+			s.store.Set(s.atJoin(ticket, tc.joined))
+			if err := s.complete(owner, ticket); code(err) != tc.want {
+				t.Errorf("complete: %v, want %q", err, tc.want)
+			}
+			if got, _ := s.download(owner, ticket.FileID); tc.joined && string(got) != "short" {
+				t.Errorf("the file is %q", got)
+			}
+			s.sweep(2 * time.Minute)
+			s.holds()
+		})
+	}
+}
+
+// atJoin lets the store forget a ticket's parts right before they are joined or, if
+// joined is set, lets it join them and loses the answer. The local server would
+// answer the second request from the object, others know the upload no more: while
+// it is asked, the object is elsewhere.
+func (s *stack) atJoin(ticket actions.Upload, joined bool) faults.Rule {
+	key, _ := s.uploadRow(ticket.UploadID)["object_key"].(string)
+	move := func(from, to string) {
+		if _, err := s.objects.Copy(s.t.Context(), from, to, s3.CopyOptions{}); err != nil {
+			s.t.Error(err)
+		}
+		if err := s.objects.Delete(s.t.Context(), from); err != nil {
+			s.t.Error(err)
+		}
+	}
+	asked := 0
+	return func(r faults.Request) (faults.Fault, func()) {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.Path, key) {
+			return faults.None, nil
+		}
+		switch asked++; {
+		case !joined:
+			if err := s.objects.AbortMultiparts(s.t.Context(), key); err != nil {
+				s.t.Error(err)
+			}
+		case asked == 1:
+			return faults.Cut, nil
+		default:
+			move(key, "aside")
+			return faults.None, func() { move("aside", key) }
+		}
+		return faults.None, nil
+	}
 }
 
 func TestPartsOfAnAbortedUploadAreGone(t *testing.T) {

@@ -99,8 +99,8 @@ func latest(arrived []minio.ObjectPart) []Part {
 // CompleteMultipart makes the object of the given parts, in ascending order,
 // and returns its key and ETag; [Store.Stat] tells the rest. Parts that are
 // missing, too small or of another ETag fail with ErrInvalid and change
-// nothing. The upload is used up afterwards: if the answer was lost, another
-// call fails with ErrNotFound, and Stat of the key tells that it was done.
+// nothing. The upload is used up afterwards: if the answer was lost, the library
+// asks again and is told ErrNotFound, and Stat of the key tells that it was done.
 func (s *Store) CompleteMultipart(ctx context.Context, key, id string, parts []Part) (Object, error) {
 	if len(parts) == 0 || len(parts) > MaxParts {
 		return Object{}, fmt.Errorf("s3: complete multipart %q: %w: %d parts are not 1 to %d", key, ErrInvalid, len(parts), MaxParts)
@@ -211,8 +211,13 @@ func (s *Store) streamParts(ctx context.Context, key, id string, body io.Reader,
 type readerOnly struct{ io.Reader }
 
 // inParts wraps the life of a multipart upload around fill. Whatever fails,
-// no parts stay behind, also when ctx is over by then.
+// no parts stay behind, also when ctx is over by then. Nobody else may write at
+// the key meanwhile.
 func (s *Store) inParts(ctx context.Context, key string, size int64, contentType string, fill func(id string) ([]Part, error)) (Object, error) {
+	before, err := s.Stat(ctx, key)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Object{}, err
+	}
 	id, err := s.CreateMultipart(ctx, key, contentType)
 	if err != nil {
 		return Object{}, err
@@ -220,7 +225,7 @@ func (s *Store) inParts(ctx context.Context, key string, size int64, contentType
 	parts, err := fill(id)
 	if err == nil {
 		var object Object
-		if object, err = s.CompleteMultipart(ctx, key, id, parts); err == nil {
+		if object, err = s.complete(ctx, key, id, parts, size, before); err == nil {
 			object.Size, object.ContentType = size, orDefault(contentType)
 			return object, nil
 		}
@@ -229,4 +234,21 @@ func (s *Store) inParts(ctx context.Context, key string, size int64, contentType
 	defer cancel()
 	_ = s.AbortMultipart(cleanup, key, id) // the first error is the one to tell
 	return Object{}, err
+}
+
+// complete completes an upload of our own. Where the answer was lost, what stands
+// at the key tells whether it was done: an object of the size that is not the one
+// that stood there before.
+func (s *Store) complete(ctx context.Context, key, id string, parts []Part, size int64, before Object) (Object, error) {
+	object, err := s.CompleteMultipart(ctx, key, id, parts)
+	if !errors.Is(err, ErrNotFound) {
+		return object, err
+	}
+	now, statErr := s.Stat(ctx, key)
+	another := now.ETag != before.ETag || !now.LastModified.Equal(before.LastModified)
+	if statErr == nil && now.Size == size && another {
+		return Object{Key: key, ETag: now.ETag}, nil
+	}
+	// What the store answered is not wrapped: it says nothing about a copy's source.
+	return Object{}, fmt.Errorf("s3: complete multipart %q: %w: nobody knows whether it was done: %s", key, ErrUnavailable, err.Error())
 }

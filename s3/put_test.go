@@ -117,27 +117,29 @@ func TestEachAttemptIsSignedAnew(t *testing.T) {
 func TestLargePutsGoInParts(t *testing.T) {
 	// The store refuses the first part: what matters is that nothing is left.
 	store := newStub(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
+		switch r.Method {
+		case http.MethodHead:
+			w.WriteHeader(http.StatusNotFound)
+		case http.MethodPost:
 			_, _ = io.WriteString(w, "<InitiateMultipartUploadResult><UploadId>up</UploadId></InitiateMultipartUploadResult>")
-			return
-		}
-		if r.Method == http.MethodDelete {
+		case http.MethodDelete:
 			w.WriteHeader(http.StatusNoContent)
-			return
+		default:
+			refuse(w, http.StatusForbidden, "AccessDenied")
 		}
-		refuse(w, http.StatusForbidden, "AccessDenied")
 	})
 	_, err := store.store(t).Put(t.Context(), "k", zeros{}, s3.MaxPut+1, "")
 	if !errors.Is(err, s3.ErrDenied) {
 		t.Fatal(err)
 	}
 	got := store.requests()
-	if len(got) != 3 {
+	if len(got) != 4 {
 		t.Fatalf("requests were %q", got)
 	}
-	wantPrefix(t, got[0], "POST /bucket/k?uploads=")
-	wantPrefix(t, got[1], "PUT /bucket/k?partNumber=1&uploadId=up")
-	wantPrefix(t, got[2], "DELETE /bucket/k?uploadId=up")
+	wantPrefix(t, got[0], "HEAD /bucket/k")
+	wantPrefix(t, got[1], "POST /bucket/k?uploads=")
+	wantPrefix(t, got[2], "PUT /bucket/k?partNumber=1&uploadId=up")
+	wantPrefix(t, got[3], "DELETE /bucket/k?uploadId=up")
 }
 
 func TestPartSize(t *testing.T) {

@@ -80,7 +80,7 @@ func TestWatchNamesEveryCall(t *testing.T) {
 		{"CreateMultipartUpload", func() { id = begin() }},
 		{"AbortMultipartUpload", func() { _ = s.AbortMultipart(ctx, "in/parts", id) }},
 		{"PutObject", func() { put("large", strings.Repeat("x", int(s3.MinPart)+1)) }},
-		{"HeadObject CreateMultipartUpload UploadPartCopy UploadPartCopy CompleteMultipartUpload", func() { //nolint:dupword // two parts are copied
+		{"HeadObject HeadObject CreateMultipartUpload UploadPartCopy UploadPartCopy CompleteMultipartUpload", func() { //nolint:dupword // two parts are copied
 			_, _ = s3.InSmallParts(s3test.Open(t, o)).Copy(ctx, "large", "larger", s3.CopyOptions{})
 		}},
 	} {
