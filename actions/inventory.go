@@ -18,6 +18,10 @@ import (
 // or a table holds never has to fit into memory.
 const inventoryPage = 200
 
+// rollbackAge spares what is younger at nhost's key: RollbackKeys copies an object
+// there first and lets the row name it then.
+const rollbackAge = time.Hour
+
 // place is what a key is by the grammar of keys.
 type place int
 
@@ -162,11 +166,47 @@ func (s *Storage) straysOf(ctx context.Context, page []s3.Object, before time.Ti
 	for _, o := range page {
 		p, id, version := s.keys.placeOf(o.Key)
 		kept := n.has(o.Key) || p == variantOf && n.versions[id] == version
-		if p == foreign || !kept && o.LastModified.Before(before) {
+		if p == foreign || !kept && o.LastModified.Before(s.settledBefore(p, before)) {
 			strays = append(strays, stray{key: o.Key, place: p})
 		}
 	}
 	return strays, nil
+}
+
+// settledBefore is the time before which an unnamed object was written that is
+// nobody's: before, and at nhost's keys rollbackAge ago at the latest.
+func (s *Storage) settledBefore(p place, before time.Time) time.Time {
+	if settled := s.now().Add(-rollbackAge); p == legacyObject && settled.Before(before) {
+		return settled
+	}
+	return before
+}
+
+// stillStrays looks once more at what a walk has found, right before it is
+// deleted: a rollback may have copied an object there anew, or let a row name it.
+func (s *Storage) stillStrays(ctx context.Context, found []stray) ([]stray, error) {
+	objects := make([]s3.Object, len(found)) // as old as can be: the walk has seen their age
+	work, workCtx := errgroup.WithContext(ctx)
+	work.SetLimit(16)
+	for i, one := range found {
+		objects[i].Key = one.key
+		if one.place != legacyObject {
+			continue
+		}
+		work.Go(func() error {
+			o, err := s.store.Stat(workCtx, one.key)
+			if errors.Is(err, s3.ErrNotFound) { // what comes now is young
+				objects[i].LastModified = s.now()
+				return nil
+			}
+			objects[i].LastModified = o.LastModified
+			return storeError(err)
+		})
+	}
+	if err := work.Wait(); err != nil {
+		return nil, err
+	}
+	return s.straysOf(ctx, objects, s.now())
 }
 
 // broken walks the rows that say they are uploaded and yields those whose object

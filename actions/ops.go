@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -12,7 +13,8 @@ import (
 
 // What follows is for whoever runs the service. Each walks all objects or all
 // rows, a page at a time; an error is the last thing it yields. Nothing has to be
-// of some age: what is on its way has a row already.
+// of some age, since what is on its way has a row already, but for what
+// RollbackKeys copies: an object at nhost's key is no orphan for an hour.
 
 // Orphan is an object of the service's that nothing names.
 type Orphan struct {
@@ -33,30 +35,47 @@ func (s *Storage) ListOrphans(ctx context.Context) iter.Seq2[Orphan, error] {
 	}
 }
 
-// DeleteOrphans deletes them and yields those that are gone, and the foreign ones, which stay.
+// DeleteOrphans deletes them and yields those that are gone, and the foreign ones,
+// which stay. It must not run beside RollbackKeys: looking and deleting are two
+// steps, and a row may come to name an object between them.
 func (s *Storage) DeleteOrphans(ctx context.Context) iter.Seq2[Orphan, error] {
 	return func(yield func(Orphan, error) bool) {
 		for page, err := range s.strayPages(ctx, 0) {
-			var ours []string
-			for _, one := range page.found {
-				if one.place != foreign {
-					ours = append(ours, one.key)
-				}
-			}
+			var done []stray
 			if err == nil {
-				err = storeError(s.store.Delete(ctx, ours...))
+				done, err = s.deleteStrays(ctx, page.found)
 			}
 			if err != nil {
 				yield(Orphan{}, err)
 				return
 			}
-			for _, one := range page.found {
+			for _, one := range done {
 				if !yield(Orphan{Key: one.key, Foreign: one.place == foreign}, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// deleteStrays deletes what is ours of one page, as far as it still is a stray,
+// and returns that and what is foreign.
+func (s *Storage) deleteStrays(ctx context.Context, found []stray) ([]stray, error) {
+	isOurs := func(one stray) bool { return one.place != foreign }
+	if !slices.ContainsFunc(found, isOurs) {
+		return found, nil
+	}
+	found, err := s.stillStrays(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	var ours []string
+	for _, one := range found {
+		if isOurs(one) {
+			ours = append(ours, one.key)
+		}
+	}
+	return found, storeError(s.store.Delete(ctx, ours...))
 }
 
 // FileSummary is what the lists of rows tell of a file.

@@ -31,7 +31,8 @@ func (s *Storage) ListKeyRollbacks(ctx context.Context) iter.Seq2[KeyRollback, e
 // it there; the former object is left to garbage. A file that is replaced
 // meanwhile is copied anew. It may be stopped and started again at any time, but
 // must not run twice at once: the key is always the same, so a late copy would
-// replace a newer one. An error is the last thing it yields.
+// replace a newer one. Nor must it run beside DeleteOrphans. An error is the last
+// thing it yields.
 func (s *Storage) RollbackKeys(ctx context.Context) iter.Seq2[KeyRollback, error] {
 	return s.eachKeyed(ctx, s.rollback)
 }

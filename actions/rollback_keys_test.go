@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -219,5 +220,89 @@ func TestARollbackTellsWhatItDidBeforeItBreaks(t *testing.T) {
 	}
 	if actions.Public(last).Code != actions.HasuraUnavailable || !slices.Equal(told, []string{elsewhere}) {
 		t.Errorf("told of %v, then %v", told, last)
+	}
+}
+
+// orphansDeleted deletes what nobody names and returns it.
+func (s *stack) orphansDeleted() (keys []string) {
+	s.t.Helper()
+	for one, err := range s.service.DeleteOrphans(s.t.Context()) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		keys = append(keys, one.Key)
+	}
+	return keys
+}
+
+func TestOrphansAreDeletedWhileAFileGoesBack(t *testing.T) {
+	for name, tc := range map[string]struct {
+		age time.Duration // of whatever is at the store
+		at  func(s *stack)
+	}{
+		"before the row names the copy": {2 * time.Second, func(s *stack) {
+			s.hasura.Set(onceAt("RollbackKey", faults.None, func() { s.orphansDeleted() }))
+			s.rolledBack()
+		}},
+		"and the row names the copy in the middle of it": {2 * time.Hour, func(s *stack) {
+			id := s.keys()[0][len(s.keys()[0])-36:]
+			if _, err := s.objects.Put(t.Context(), "files/"+id, strings.NewReader("first"), 5, ""); err != nil { // of a rollback that broke off
+				t.Fatal(err)
+			}
+			s.hasura.Set(afterFirst("FilesNaming", func() { s.rolledBack() }))
+			s.orphansDeleted()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			owner := user()
+			file := s.upload(owner, "a.txt", "text/plain", []byte("first"))
+			s.clock.Advance(tc.age)
+			tc.at(s)
+			s.hasura.Set(nil)
+			s.sweep(2 * time.Minute) // works off the former object
+			if got, failure := s.download(owner, file.ID); string(got) != "first" || s.fileRow(file.ID)["objectKey"] != nil {
+				t.Errorf("the file is %q, %s: %v", got, failure, s.fileRow(file.ID))
+			}
+		})
+	}
+}
+
+// afterFirst runs what once Hasura has acted on the operation for the first time.
+func afterFirst(operation string, what func()) faults.Rule {
+	var once sync.Once
+	return func(r faults.Request) (faults.Fault, func()) {
+		if r.Operation != operation {
+			return faults.None, nil
+		}
+		return faults.None, func() { once.Do(what) }
+	}
+}
+
+func TestAnOrphanAtNhostsKeyIsOldWhenItIsDeleted(t *testing.T) {
+	s := start(t)
+	key := "files/" + uuid.NewString()
+	write := func() time.Time {
+		if _, err := s.objects.Put(t.Context(), key, strings.NewReader("x"), 1, ""); err != nil {
+			t.Fatal(err)
+		}
+		o, err := s.objects.Stat(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.LastModified
+	}
+	hourAfter := write().Add(time.Hour + time.Second)
+	s.clock.Advance(hourAfter.Sub(s.clock.Now()))
+	s.hasura.Set(afterFirst("FilesNaming", func() { // it is copied anew since the walk saw it
+		time.Sleep(2 * time.Second)
+		write()
+	}))
+	if gone := s.orphansDeleted(); len(gone) > 0 || len(s.keys()) != 1 {
+		t.Errorf("gone is %v, left %v", gone, s.keys())
+	}
+	s.clock.Advance(time.Hour)
+	if gone := s.orphansDeleted(); len(gone) != 1 || len(s.keys()) != 0 {
+		t.Errorf("an hour later gone is %v, left %v", gone, s.keys())
 	}
 }

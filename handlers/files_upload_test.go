@@ -421,7 +421,7 @@ func TestOps(t *testing.T) {
 			_ = s.objects.Delete(t.Context(), o.Key)
 		}
 	}
-	orphan := "files/44444444-4444-4444-8444-444444444444"
+	orphan := "files/" + strings.Repeat("0", 26) + "/44444444-4444-4444-8444-444444444444"
 	for _, key := range []string{orphan, "files/a b%41", "files2/" + kept.ID} {
 		if _, err := s.objects.Put(t.Context(), key, strings.NewReader("x"), 1, ""); err != nil {
 			t.Fatal(err)
