@@ -131,6 +131,11 @@ func (u upload) unclaimedSince() graphql.Condition {
 	return graphql.Condition{"attempts": equals(u.Attempts)}
 }
 
+// isLeased reports whether a claim of the upload was under way when it was read.
+func (u upload) isLeased(now time.Time) bool {
+	return u.Leased_until != nil && u.Leased_until.After(now)
+}
+
 // abandon closes an upload that can never pass and removes what it left, even
 // if the client has gone, and reports whether it did. What fails here is done by the sweep.
 func (s *Storage) abandon(ctx context.Context, u upload) (closed bool) {

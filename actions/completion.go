@@ -19,7 +19,7 @@ const (
 // complete brings an open upload to its end: committed, or closed as aborted
 // when what arrived can never pass. Any other error leaves it open.
 func (s *Storage) complete(ctx context.Context, u upload, parts []UploadedPart) error {
-	if u.Leased_until != nil && u.Leased_until.After(s.now()) {
+	if u.isLeased(s.now()) {
 		return s.unclaimed(ctx, u)
 	}
 	claimed, err := s.claim(ctx, u)

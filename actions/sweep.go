@@ -17,6 +17,9 @@ const (
 	sweepBudget = 45 * time.Second
 	sweepPage   = 100
 	sweepAtOnce = 8
+	// orphanAge is how old an upload is by which its file's row, which is written
+	// right after it, has come or was deleted.
+	orphanAge = 10 * time.Minute
 )
 
 // Sweep finishes or removes what clients, lost events and dead instances left
@@ -148,7 +151,8 @@ func (d *Swept) add(one Swept) {
 }
 
 // sweepUpload finishes one upload: a closed one is cleaned, an open one is
-// completed if its bytes have arrived, and closed once it has expired.
+// completed if its bytes have arrived, and closed once it has expired or its
+// file is gone.
 func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error {
 	switch {
 	case u.isOpen():
@@ -161,25 +165,42 @@ func (s *Storage) sweepUpload(ctx context.Context, u upload, done *Swept) error 
 		}
 		return err
 	}
-	if u.Kind == kindREST { // its request has died
+	if u.Kind == kindREST || s.isOrphan(u) { // its request has died, or its file was deleted
 		s.sweepAbandon(ctx, u, done)
 		return nil
 	}
-	expired := !s.now().Before(u.Expires_at)
 	arrived, err := s.hasArrived(ctx, u)
 	switch {
 	case err != nil:
 		return err
 	case arrived:
-		err = s.sweepComplete(ctx, u, done)
-		if err == nil || !expired || !s.givesUp(u, err) {
-			return err
-		}
-	case !expired:
+		return s.sweepArrived(ctx, u, done)
+	case s.now().Before(u.Expires_at):
 		s.release(ctx, u)
-		return nil
+	default:
+		s.sweepAbandon(ctx, u, done)
 	}
-	s.sweepAbandon(ctx, u, done)
+	return nil
+}
+
+// isOrphan reports whether an upload is for a file that does not exist. A row
+// that is inserted later still goes when the upload is forgotten.
+func (s *Storage) isOrphan(u upload) bool {
+	return u.File == nil && s.now().Sub(u.Created_at) >= orphanAge
+}
+
+// sweepArrived completes an upload, or closes one that is hopeless. A completion
+// that is under way when the sweep's time is over goes on, and is not judged.
+func (s *Storage) sweepArrived(ctx context.Context, u upload, done *Swept) error {
+	err := s.sweepComplete(ctx, u, done)
+	if err == nil || ctx.Err() != nil || s.now().Before(u.Expires_at) {
+		return err
+	}
+	tried, readErr := s.upload(ctx, u.Id) // it was claimed since u was read
+	if readErr != nil || !s.givesUp(tried, err) {
+		return err
+	}
+	s.sweepAbandon(ctx, tried, done)
 	return nil
 }
 
@@ -190,12 +211,25 @@ func (s *Storage) sweepAbandon(ctx context.Context, u upload, done *Swept) {
 	}
 }
 
-// givesUp decides about an expired upload that did not pass: one whose bytes are
-// missing is over, and so is a copy that has failed again and again, since
-// nobody but its source can be waited for.
+// givesUp decides about an upload, as the try that failed with err has left it.
+// One that has expired without its bytes is over. So is a copy that has failed
+// again and again, since nobody but its source can be waited for, and anything
+// else that goes on failing long after it expired, such as a commit that a
+// project's trigger breaks off without a clear no: it holds its place in the quota
+// and among its session's uploads. A commit that is still on its way may win
+// against the closing, but never comes after it.
 func (s *Storage) givesUp(u upload, err error) bool {
-	const copies = 10
-	return has(err, UploadIncomplete) || u.Kind == kindCopy && u.Attempts >= copies && !has(err, UploadCompleting)
+	const tries, patience = 10, 24 * time.Hour
+	overdue := s.now().Sub(u.Expires_at)
+	switch {
+	case !u.isOpen(), u.isLeased(s.now()), overdue < 0:
+		return false
+	case has(err, UploadIncomplete):
+		return true
+	case has(err, Busy, UploadCompleting): // no fault of the upload's
+		return false
+	}
+	return u.Attempts >= tries && (u.Kind == kindCopy || overdue >= patience)
 }
 
 func (s *Storage) sweepComplete(ctx context.Context, u upload, done *Swept) error {
