@@ -217,6 +217,60 @@ var moveRules = map[string][]step{
 	},
 }
 
+// A file of 50 bytes of any type, replaced by an admin in a bucket that takes few. What a replace
+// sets is what the service's commit sets.
+const (
+	narrow = `insert into storage.buckets (id, max_upload_file_size, min_upload_file_size, allowed_mime_types) values ('a', 100, 10, '["image/*", "text/Plain", "x y"]'),
+		('bare', 100, 10, null); update storage.buckets set strip_metadata = true where id = 'bare'`
+	standing = `insert into storage.files (id, bucket_id, object_key, size, mime_type, is_uploaded) values (:f, 'a', 'k', 50, 'image/png', true)`
+)
+
+func replaced(size int, mimeType string) string {
+	return fmt.Sprintf(`update storage.files set is_uploaded = true, object_key = 'k' || object_key, size = %d, mime_type = '%s'`, size, mimeType)
+}
+
+var switchRules = map[string][]step{
+	"a replace is judged by the bucket where the file stands now": {
+		do(narrow + `; insert into storage.files (id, object_key, size, mime_type, is_uploaded) values (:f, 'k', 50, 'image/png', true)`),
+		asUser(`update storage.files set bucket_id = 'a'`),
+		{as: "admin", do: replaced(101, "image/png"), fails: `file-too-big: 101 bytes, bucket "a" takes at most 100`},
+		{as: "admin", do: replaced(9, "image/png"), fails: `file-too-small: 9 bytes, bucket "a" takes at least 10`},
+		{as: "admin", do: replaced(50, "text/html"), fails: `mime-type-not-allowed: text/html, bucket "a" takes ["image/*", "text/Plain", "x y"]`},
+		ask(`select object_key, size from storage.files`, "k|50"),
+		ask(`select count(*) from storage.garbage`, "0"),
+		{as: "admin", do: replaced(100, "image/gif")},
+		ask(`select size, mime_type from storage.files`, "100|image/gif"),
+	},
+	"so is a new file": {
+		do(narrow + `; insert into storage.files (id, bucket_id, size) values (:f, 'a', 5)`),
+		refuse(`update storage.files set is_uploaded = true, object_key = 'k', size = 101, mime_type = 'image/png'`, `file-too-big: `),
+		do(`update storage.files set is_uploaded = true, object_key = 'k', size = 10, mime_type = 'image/png'`),
+	},
+	"a type is read as the service reads it": {
+		do(narrow + `; ` + standing),
+		do(replaced(50, "image/png; a=b")),
+		do(replaced(50, " IMAGE/x-icon\t\u00a0;a")),
+		do(replaced(50, "TEXT/plain\n; charset=utf-8")),
+		do(replaced(50, "X y")),
+		refuse(replaced(50, "image"), `mime-type-not-allowed: `),
+		refuse(replaced(50, "text/plain2"), `mime-type-not-allowed: `),
+		refuse(replaced(50, "application/x; image/png"), `mime-type-not-allowed: `),
+	},
+	"removed metadata makes a picture smaller than it was judged, or a little larger": {
+		do(narrow + `; ` + standing + `; update storage.files set bucket_id = 'bare'`),
+		do(replaced(1, "image/png")),
+		do(replaced(164, "image/png")),
+		refuse(replaced(165, "image/png"), `file-too-big: 165 bytes, bucket "bare" takes at most 100`),
+		refuse(`update storage.files set bucket_id = 'a'`, `file-too-big: 164 bytes, bucket "a" takes at most 100`),
+	},
+	"what keeps its object is not judged again": {
+		do(narrow + `; ` + standing),
+		do(`update storage.buckets set max_upload_file_size = 49, allowed_mime_types = '[]' where id = 'a'`),
+		do(`update storage.files set name = 'b', object_key = 'k', size = 50`),
+		do(`update storage.files set object_key = null, etag = 'e'`),
+	},
+}
+
 var garbageRules = map[string][]step{
 	"a deleted file leaves its key": {
 		do(`insert into storage.files (id, object_key, is_uploaded) values (:f, 'k', true)`),
@@ -342,6 +396,33 @@ var quotaRules = map[string][]step{
 		do(`delete from storage.uploads`),
 		ask(used, "b|0"),
 	},
+	"an upload that outlived its bucket takes nothing off another of that name": {
+		do(bucket + `; ` + upload + `; delete from storage.buckets where id = 'a'`),
+		do(`insert into storage.buckets (id) values ('a')`),
+		do(`insert into storage.files (id, bucket_id, size, is_uploaded) values (:f, 'a', 60, true)`),
+		ask(used, "a|60 b|0"),
+		do(`update storage.uploads set state = 'aborted'`),
+		do(`delete from storage.uploads`),
+		ask(used, "a|60 b|0"),
+	},
+	"nor off one that is given that name": {
+		do(bucket + `; ` + upload + `; delete from storage.buckets where id = 'a'`),
+		do(`insert into storage.uploads (file_id, bucket_id, kind, size, expires_at) values (:f, 'b', 'create', 70, now())`),
+		do(`update storage.buckets set id = 'a' where id = 'b'`),
+		ask(used, "a|70"),
+		do(`update storage.uploads set state = 'aborted' where size = 60`),
+		ask(used, "a|70"),
+		do(`delete from storage.uploads`),
+		ask(used, "a|0"),
+	},
+	"the uploads of a bucket that is there already stay its own": {
+		do(bucket + `; ` + upload),
+		do(`insert into storage.buckets (id) values ('a') on conflict do nothing`),
+		do(`insert into storage.buckets (id) values ('a') on conflict (id) do update set cache_control = 'no-store'`),
+		ask(used, "a|60 b|0"),
+		do(`update storage.uploads set state = 'aborted'`),
+		ask(used, "a|0 b|0"),
+	},
 	"sizes above four gigabytes are sizes": {
 		do(`insert into storage.buckets (id, max_upload_file_size, quota_bytes) values ('a', 5497558138880, 9000000000000)`),
 		do(`insert into storage.files (id, bucket_id, size, is_uploaded) values (:f, 'a', 5497558138880, true)`),
@@ -388,7 +469,7 @@ var valueRules = map[string][]step{
 }
 
 var ruleBooks = map[string]map[string][]step{
-	"guard": guardRules, "updated_at": touchRules, "buckets": bucketRules, "move": moveRules,
+	"guard": guardRules, "updated_at": touchRules, "buckets": bucketRules, "move": moveRules, "switch": switchRules,
 	"garbage": garbageRules, "quota": quotaRules, "values": valueRules,
 }
 

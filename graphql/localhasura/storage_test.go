@@ -27,9 +27,9 @@ func askAsOwner(t *testing.T, s *localhasura.Server, role, query string) any {
 	return withoutInternal(w.Body.Bytes())
 }
 
-// TestProjectOfThisRepository runs the metadata and migrations that this
-// repository ships: a row's life as its owner.
-func TestProjectOfThisRepository(t *testing.T) {
+// openProject runs the metadata and migrations that this repository ships.
+func openProject(t *testing.T) *localhasura.Server {
+	t.Helper()
 	env := map[string]string{"HASURA_GRAPHQL_ADMIN_SECRET": secret, "HASURA_STORAGE_URL": "http://127.0.0.1:9", "HASURA_STORAGE_SECRET": "s"}
 	files, err := project.WithStarter()
 	if err != nil {
@@ -41,7 +41,13 @@ func TestProjectOfThisRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestProjectOfThisRepository is a row's life as its owner.
+func TestProjectOfThisRepository(t *testing.T) {
+	s := openProject(t)
 	for _, bad := range s.Inconsistent() {
 		t.Errorf("inconsistent: %+v", bad)
 	}
@@ -59,5 +65,30 @@ func TestProjectOfThisRepository(t *testing.T) {
 	}
 	if sdl := s.SDL("admin"); !strings.Contains(sdl, "type files {") || !strings.Contains(sdl, "storageCreateUpload(") {
 		t.Error("the SDL lacks files or storageCreateUpload")
+	}
+}
+
+// TestAReplaceIsRefusedByTheBucketOfNow: the file was moved while its bytes were
+// on their way. The code is one by which the service knows that nothing was changed.
+func TestAReplaceIsRefusedByTheBucketOfNow(t *testing.T) {
+	s := openProject(t)
+	replace := func(size, mimeType string) string {
+		return `mutation { updateFiles(where: {id: {_eq: "` + fileID + `"}}, _set: {isUploaded: true, objectKey: "l", size: ` + size + `, mimeType: "` + mimeType + `"}) { affected_rows } }`
+	}
+	refusal := func(text string) string {
+		return `{"errors":[{"message":"Check constraint violation. ` + text + `","extensions":{"path":"$","code":"permission-error"}}]}`
+	}
+	for _, c := range []struct{ query, want string }{
+		{`mutation { insertBuckets(objects: [{id: "pictures", maxUploadFileSize: 100, allowedMimeTypes: ["image/*"]}]) { affected_rows } }`,
+			`{"data":{"insertBuckets":{"affected_rows":1}}}`},
+		{`mutation { insertFiles(objects: [{id: "` + fileID + `", objectKey: "k", size: 3, mimeType: "image/png", isUploaded: true}]) { affected_rows } }`,
+			`{"data":{"insertFiles":{"affected_rows":1}}}`},
+		{`mutation { updateFiles(where: {}, _set: {bucketId: "pictures"}) { affected_rows } }`, `{"data":{"updateFiles":{"affected_rows":1}}}`},
+		{replace("101", "image/png"), refusal(`file-too-big: 101 bytes, bucket \"pictures\" takes at most 100`)},
+		{replace("7", "text/html"), refusal(`mime-type-not-allowed: text/html, bucket \"pictures\" takes [\"image/*\"]`)},
+		{`{ files { objectKey size } }`, `{"data":{"files":[{"objectKey":"k","size":3}]}}`},
+		{replace("7", "image/gif"), `{"data":{"updateFiles":{"affected_rows":1}}}`},
+	} {
+		equalJSON(t, askAsOwner(t, s, "admin", c.query), decode([]byte(c.want)))
 	}
 }
