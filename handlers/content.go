@@ -204,7 +204,8 @@ const (
 
 func (w inPieces) Write(p []byte) (n int, err error) {
 	for size := firstPiece; err == nil && n < len(p); {
-		begun, done := time.Now(), 0
+		begun := time.Now()
+		var done int
 		done, err = w.Writer.Write(p[n:min(n+size, len(p))])
 		n += done
 		if time.Since(begun) < atOnce {

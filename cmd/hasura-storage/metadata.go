@@ -130,7 +130,7 @@ func export(files fs.FS, dir string) (int, error) {
 		}
 		names = append(names, name)
 		target := filepath.Join(dir, filepath.FromSlash(name))
-		if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the folder that the user names
+		if _, err := os.Lstat(target); !errors.Is(err, fs.ErrNotExist) {
 			taken = append(taken, fmt.Errorf("%s is there already", target))
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -40,8 +41,8 @@ func TestManyAtOnce(t *testing.T) {
 	})
 	all.Wait()
 	for query, want := range map[string]string{
-		"SELECT views FROM article WHERE id = 1": fmt.Sprint(10 + rounds*writers),
-		`SELECT count(*) FROM "shop.item"`:       fmt.Sprint(2 + rounds*writers),
+		"SELECT views FROM article WHERE id = 1": strconv.Itoa(10 + rounds*writers),
+		`SELECT count(*) FROM "shop.item"`:       strconv.Itoa(2 + rounds*writers),
 	} {
 		if got, err := s.Query(t.Context(), query); err != nil || got != want {
 			t.Errorf("%s: got %s (%v), want %s", query, got, err, want)

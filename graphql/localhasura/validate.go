@@ -86,7 +86,7 @@ func (t *tableRows) gather(v *schema.View, value *document.Value) []any {
 	if value.Object() != nil {
 		objects = []*document.Value{value}
 	}
-	rows := []any{}
+	rows := make([]any, 0, len(objects))
 	for _, o := range objects {
 		rows = append(rows, t.row(o))
 	}

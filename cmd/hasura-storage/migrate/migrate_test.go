@@ -100,8 +100,8 @@ func TestSeveralInstancesStartAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if applied.Load() != 3 {
-		t.Errorf("%d steps ran, want each of the 3 once", applied.Load())
+	if applied.Load() != 4 {
+		t.Errorf("%d steps ran, want each of the 4 once", applied.Load())
 	}
 }
 
@@ -131,7 +131,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		says    string
 		left    string
 	}{
-		"a database of a later version":       {newer, migrate.ErrNewer, "has version 99, this program knows versions up to 3", "hasura_storage_version"},
+		"a database of a later version":       {newer, migrate.ErrNewer, "has version 99, this program knows versions up to 4", "hasura_storage_version"},
 		"a migration that stopped half way":   {dirty, migrate.ErrDirty, "storage.schema_migrations is dirty", "buckets files schema_migrations virus"},
 		"a table that is something different": {other, nil, "migration 1796000000000_storage_tables: ", "files"},
 	} {

@@ -327,7 +327,7 @@ func TestTheDeploymentMigrates(t *testing.T) {
 	d.env["POSTGRES_MIGRATIONS"], d.env["POSTGRES_MIGRATIONS_SOURCE"] = "1", source
 	for range 2 {
 		d.run()()
-		if got := pgtest.Text(t, source, "select max(version) from storage.hasura_storage_version"); got != "3" {
+		if got := pgtest.Text(t, source, "select max(version) from storage.hasura_storage_version"); got != "4" {
 			t.Errorf("version %s", got)
 		}
 	}

@@ -113,7 +113,7 @@ func (u *updating) assignments() ([]assignment, *qerr.Error) {
 			continue
 		}
 		for _, c := range m.Value.Object().Members {
-			column := c.Input.Node.(*schema.Column)
+			column := c.Input.Node.(*schema.Column) //nolint:forcetypeassert // members of update operators are columns
 			if seen[column.DB] {
 				twice = append(twice, "'"+column.DB.Name+"'")
 			}
