@@ -3,7 +3,9 @@ package migrate_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +25,9 @@ const (
 	version = "select max(version) from storage.hasura_storage_version"
 	tables  = "select coalesce(string_agg(table_name, ' ' order by table_name), '') from information_schema.tables where table_schema = 'storage'"
 )
+
+// steps are the migrations that there are.
+const steps = 4
 
 // former makes a database as hasura-storage leaves it, with rows.
 func former(t *testing.T) string {
@@ -57,14 +62,14 @@ func TestUp(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			source := prepare(t)
-			if n, err := up(t, source); err != nil || n != 3 {
-				t.Fatalf("applied %d, %v; want 2", n, err)
+			if n, err := up(t, source); err != nil || n != steps {
+				t.Fatalf("applied %d, %v; want %d", n, err, steps)
 			}
 			if n, err := up(t, source); err != nil || n != 0 {
 				t.Errorf("the second start applied %d, %v", n, err)
 			}
 			plain, _, _ := strings.Cut(source, " search_path")
-			if got := pgtest.Text(t, plain, version); got != "3" {
+			if got := pgtest.Text(t, plain, version); got != strconv.Itoa(steps) {
 				t.Errorf("version %s", got)
 			}
 		})
@@ -100,8 +105,8 @@ func TestSeveralInstancesStartAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if applied.Load() != 4 {
-		t.Errorf("%d steps ran, want each of the 4 once", applied.Load())
+	if applied.Load() != steps {
+		t.Errorf("%d steps ran, want each of the %d once", applied.Load(), steps)
 	}
 }
 
@@ -131,7 +136,7 @@ func TestRefusalsChangeNothing(t *testing.T) {
 		says    string
 		left    string
 	}{
-		"a database of a later version":       {newer, migrate.ErrNewer, "has version 99, this program knows versions up to 4", "hasura_storage_version"},
+		"a database of a later version":       {newer, migrate.ErrNewer, fmt.Sprintf("has version 99, this program knows versions up to %d", steps), "hasura_storage_version"},
 		"a migration that stopped half way":   {dirty, migrate.ErrDirty, "storage.schema_migrations is dirty", "buckets files schema_migrations virus"},
 		"a table that is something different": {other, nil, "migration 1796000000000_storage_tables: ", "files"},
 	} {
@@ -159,7 +164,7 @@ func TestItWaitsForTheDatabase(t *testing.T) {
 		Source: strings.Replace(source, "dbname="+name, "dbname="+later, 1), Log: zap.New(core),
 		Patience: 20 * time.Second, Pause: 20 * time.Millisecond,
 	})
-	if err != nil || n != 3 {
+	if err != nil || n != steps {
 		t.Fatalf("applied %d, %v", n, err)
 	}
 	if logs.Len() == 0 || !strings.Contains(logs.All()[0].ContextMap()["error"].(string), "does not exist") {
@@ -186,7 +191,7 @@ func TestItWaitsForTablesInUse(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		_, _ = conn.Exec(context.Background(), "commit")
 	}()
-	if n, err := up(t, source); err != nil || n != 3 {
+	if n, err := up(t, source); err != nil || n != steps {
 		t.Errorf("applied %d, %v", n, err)
 	}
 	<-committed // a connection serves one goroutine at a time
