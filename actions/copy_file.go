@@ -69,6 +69,7 @@ func (s *Storage) draftCopy(as Session, source *graphql.File, in CopyFile) (grap
 	key := s.keys.of(source.Id, source.ObjectKey)
 	u := s.newUpload(as, kindCopy, id, nil)
 	u.BucketID, u.Name, u.Size, u.MimeType = create.BucketID, &create.Name, int64(deref(source.Size)), source.MimeType
+	u.ChosenID = in.NewID != nil
 	u.SHA256, u.SourceID, u.SourceKey, u.IfMatch = source.Sha256, &source.Id, &key, source.Etag
 	return u, create, nil
 }

@@ -124,7 +124,7 @@ func (s *Storage) draft(as Session, in CreateUpload, bucket *graphql.Bucket) (gr
 		fileID = id
 	}
 	u := s.newUpload(as, kindCreate, fileID, bucket)
-	u.Name, u.Size, u.MimeType, u.SHA256 = &in.Name, int64(in.Size), in.MimeType, in.SHA256
+	u.Name, u.Size, u.MimeType, u.SHA256, u.ChosenID = &in.Name, int64(in.Size), in.MimeType, in.SHA256, in.ID != nil
 	return u, s.chooseMethod(&u, in.Method)
 }
 
@@ -378,8 +378,11 @@ func (s *Storage) tickets(ctx context.Context, drafts []graphql.UploadValues) ([
 	work, workCtx := errgroup.WithContext(ctx)
 	work.SetLimit(8)
 	for i, u := range uploads {
-		work.Go(func() (err error) {
-			tickets[i], err = s.placed(workCtx, u)
+		work.Go(func() error {
+			err := s.closeFormer(workCtx, u, drafts[i].ChosenID)
+			if err == nil {
+				tickets[i], err = s.placed(workCtx, u)
+			}
 			return indexed(err, i, len(uploads))
 		})
 	}
@@ -392,6 +395,18 @@ func (s *Storage) tickets(ctx context.Context, drafts []graphql.UploadValues) ([
 		return nil, err
 	}
 	return tickets, nil
+}
+
+// closeFormer closes uploads that were to create the same file: its row was deleted
+// since, and whoever has their tickets must not give the new one its bytes. Only
+// an id that a client chose can have been another file's.
+func (s *Storage) closeFormer(ctx context.Context, u upload, chosen bool) error {
+	if !chosen {
+		return nil
+	}
+	// Admin: uploads are the service's own. The sweep removes what they left.
+	_, err := graphql.CloseFormerUploads(ctx, s.hasura.Admin(), u.File_id, u.Created_at, newID(), s.now().Add(closedCheck))
+	return hasuraError(err)
 }
 
 // placed holds a new file to the rules of the bucket where it stands.

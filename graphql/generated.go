@@ -130,6 +130,26 @@ func (v *ClaimUploadResponse) GetDiscarded() ClaimUploadDiscardedStorage_garbage
 	return v.Discarded
 }
 
+// CloseFormerUploadsClosedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
+type CloseFormerUploadsClosedStorage_uploads_mutation_response struct {
+	Affected_rows int `json:"affected_rows"`
+}
+
+// GetAffected_rows returns CloseFormerUploadsClosedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
+func (v *CloseFormerUploadsClosedStorage_uploads_mutation_response) GetAffected_rows() int {
+	return v.Affected_rows
+}
+
+// CloseFormerUploadsResponse is returned by CloseFormerUploads on success.
+type CloseFormerUploadsResponse struct {
+	Closed CloseFormerUploadsClosedStorage_uploads_mutation_response `json:"closed"`
+}
+
+// GetClosed returns CloseFormerUploadsResponse.Closed, and is useful for accessing the field via an interface.
+func (v *CloseFormerUploadsResponse) GetClosed() CloseFormerUploadsClosedStorage_uploads_mutation_response {
+	return v.Closed
+}
+
 // CloseInfectedClosedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
 type CloseInfectedClosedStorage_uploads_mutation_response struct {
 	Affected_rows int `json:"affected_rows"`
@@ -1224,6 +1244,26 @@ func (v *__ClaimUploadInput) GetKey() string { return v.Key }
 // GetFormer returns __ClaimUploadInput.Former, and is useful for accessing the field via an interface.
 func (v *__ClaimUploadInput) GetFormer() []GarbageValues { return v.Former }
 
+// __CloseFormerUploadsInput is used internally by genqlient
+type __CloseFormerUploadsInput struct {
+	File   string    `json:"file"`
+	Before time.Time `json:"before"`
+	Nonce  string    `json:"nonce"`
+	Next   time.Time `json:"next"`
+}
+
+// GetFile returns __CloseFormerUploadsInput.File, and is useful for accessing the field via an interface.
+func (v *__CloseFormerUploadsInput) GetFile() string { return v.File }
+
+// GetBefore returns __CloseFormerUploadsInput.Before, and is useful for accessing the field via an interface.
+func (v *__CloseFormerUploadsInput) GetBefore() time.Time { return v.Before }
+
+// GetNonce returns __CloseFormerUploadsInput.Nonce, and is useful for accessing the field via an interface.
+func (v *__CloseFormerUploadsInput) GetNonce() string { return v.Nonce }
+
+// GetNext returns __CloseFormerUploadsInput.Next, and is useful for accessing the field via an interface.
+func (v *__CloseFormerUploadsInput) GetNext() time.Time { return v.Next }
+
 // __CloseInfectedInput is used internally by genqlient
 type __CloseInfectedInput struct {
 	Id     string      `json:"id"`
@@ -1910,6 +1950,48 @@ func ClaimUpload(
 	}
 
 	data_ = &ClaimUploadResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by CloseFormerUploads.
+const CloseFormerUploads_Operation = `
+mutation CloseFormerUploads ($file: uuid!, $before: timestamptz!, $nonce: uuid!, $next: timestamptz!) {
+	closed: update_storage_uploads(where: {file_id:{_eq:$file},state:{_eq:"open"},kind:{_neq:"replace"},created_at:{_lt:$before}}, _set: {state:"aborted",closed_by:$nonce,next_check_at:$next,leased_until:null}) {
+		affected_rows
+	}
+}
+`
+
+// Closes open uploads that were to create a file and lost their row, once a later
+// one has written its own. Those that are younger are somebody's who came after.
+func CloseFormerUploads(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	file string,
+	before time.Time,
+	nonce string,
+	next time.Time,
+) (data_ *CloseFormerUploadsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "CloseFormerUploads",
+		Query:  CloseFormerUploads_Operation,
+		Variables: &__CloseFormerUploadsInput{
+			File:   file,
+			Before: before,
+			Nonce:  nonce,
+			Next:   next,
+		},
+	}
+
+	data_ = &CloseFormerUploadsResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

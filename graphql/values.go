@@ -55,6 +55,8 @@ type UploadValues struct {
 	NextCheckAt time.Time         `json:"next_check_at"`
 	ExpiresAt   time.Time         `json:"expires_at"`
 	LeasedUntil *time.Time        `json:"leased_until,omitempty"`
+
+	ChosenID bool `json:"-"` // the file's id is the client's word, others may have had it
 }
 
 // GarbageValues name an object that may have to go, and the file it belonged to.
