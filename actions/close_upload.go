@@ -139,15 +139,28 @@ func (u upload) isLeased(now time.Time) bool {
 // abandon closes an upload that can never pass and removes what it left, even
 // if the client has gone, and reports whether it did. What fails here is done by the sweep.
 func (s *Storage) abandon(ctx context.Context, u upload) (closed bool) {
+	if closed = s.closeUnclaimed(ctx, u); closed {
+		u.State = stateAborted
+		s.cleanNow(ctx, u)
+	}
+	return closed
+}
+
+// abandonSoon does the same without waiting for the store, which may not answer.
+func (s *Storage) abandonSoon(ctx context.Context, u upload) {
+	if s.closeUnclaimed(ctx, u) {
+		u.State = stateAborted
+		s.cleanSoon(ctx, u)
+	}
+}
+
+// closeUnclaimed aborts an upload unless somebody has claimed it since it was read.
+func (s *Storage) closeUnclaimed(ctx context.Context, u upload) bool {
 	ctx, cancel := detached(ctx)
 	defer cancel()
 	closed, err := s.abort(ctx, u, u.unclaimedSince())
 	if err != nil {
 		s.log.Warn("an upload that failed is left to the sweep", zap.Error(err))
-	}
-	if closed {
-		u.State = stateAborted
-		s.cleanNow(ctx, u)
 	}
 	return closed
 }

@@ -77,14 +77,14 @@ func (s *Storage) draftCopy(as Session, source *graphql.File, in CopyFile) (grap
 // copyRefused ends a copy whose row was not written. One with the same newId
 // and source that is under way is joined.
 func (s *Storage) copyRefused(ctx context.Context, as Session, u graphql.UploadValues, in CopyFile, cause error) (File, error) {
-	if !graphql.Refused(cause) && !has(cause, NotAllowed) {
+	if !graphql.Undone(cause) && !has(cause, NotAllowed) {
 		return File{}, hasuraError(cause)
 	}
 	s.withdraw(ctx, []graphql.UploadValues{u})
 	if !errors.Is(cause, graphql.ErrConflict) {
 		return File{}, hasuraError(cause)
 	}
-	if in.NewID != nil && !s.nameless(u) {
+	if in.NewID != nil && !s.nameless(u.Session) {
 		other, err := s.creationOf(ctx, u.FileID)
 		if err != nil {
 			return File{}, err

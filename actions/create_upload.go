@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -171,15 +172,15 @@ func (s *Storage) insertUploads(ctx context.Context, drafts []graphql.UploadValu
 	return nil
 }
 
-// openUploads writes rows of uploads of one session, and takes them back if it
-// has too many open then: counted with them in, none of many calls at once slips
-// past the limit.
+// openUploads writes rows of uploads of one session, and takes them back unless it
+// is certain that it may have them: counted with them in, none of many calls at
+// once slips past the limit.
 func (s *Storage) openUploads(ctx context.Context, drafts []graphql.UploadValues) error {
 	if err := s.insertUploads(ctx, drafts); err != nil {
 		return err
 	}
 	err := s.roomForUploads(ctx, drafts[0].SessionKey, 0)
-	if has(err, Busy) {
+	if err != nil {
 		s.withdraw(ctx, drafts)
 	}
 	return err
@@ -246,7 +247,7 @@ func cannotTell(err error) error {
 // refused ends a create whose file rows were not written. Where the outcome is
 // unknown everything stays for the sweep; a clear no takes the tickets back.
 func (s *Storage) refused(ctx context.Context, drafts []graphql.UploadValues, files []CreateUpload, cause error) ([]Upload, error) {
-	if !graphql.Refused(cause) && !has(cause, NotAllowed) {
+	if !graphql.Undone(cause) && !has(cause, NotAllowed) {
 		return nil, hasuraError(cause)
 	}
 	s.withdraw(ctx, drafts)
@@ -297,7 +298,7 @@ func (s *Storage) withdraw(ctx context.Context, drafts []graphql.UploadValues) {
 // began: its answer was lost on the way, so it is given again with fresh URLs. A
 // stranger could say what anybody without a name has said, so those get none.
 func (s *Storage) repeated(ctx context.Context, u graphql.UploadValues, in CreateUpload) (Upload, bool) {
-	if in.ID == nil || s.nameless(u) {
+	if in.ID == nil || s.nameless(u.Session) {
 		return Upload{}, false
 	}
 	other, err := s.creationOf(ctx, u.FileID)
@@ -312,11 +313,10 @@ func (s *Storage) repeated(ctx context.Context, u graphql.UploadValues, in Creat
 	return ticket, err == nil
 }
 
-// nameless reports whether an upload is of the unauthorized role, all of whose
-// callers are one session.
-func (s *Storage) nameless(u graphql.UploadValues) bool {
-	role := Session(u.Session).Role()
-	return role == s.unauthorizedRole && role != ""
+// nameless reports whether a session is of the unauthorized role, all of whose
+// callers are one.
+func (s *Storage) nameless(as Session) bool {
+	return as.Role() == s.unauthorizedRole && as.Role() != ""
 }
 
 // creationOf returns the upload that creates, or created, a file that exists; nil
@@ -387,14 +387,27 @@ func (s *Storage) tickets(ctx context.Context, drafts []graphql.UploadValues) ([
 		})
 	}
 	if err := work.Wait(); err != nil {
-		if has(err, append(guarded, FileNotFound, StorageUnavailable)...) { // nobody has the tickets
-			for _, u := range uploads {
-				s.abandon(ctx, u)
-			}
-		}
+		s.withoutTickets(ctx, drafts, uploads, err)
 		return nil, err
 	}
 	return tickets, nil
+}
+
+// withoutTickets ends uploads whose tickets were not given for cause. Where files
+// may not be, they go at once. Otherwise the same call may succeed when it is
+// repeated, but without an id of the client's nobody can repeat it.
+func (s *Storage) withoutTickets(ctx context.Context, drafts []graphql.UploadValues, uploads []upload, cause error) {
+	final := has(cause, append(guarded, FileNotFound)...)
+	if !final && slices.ContainsFunc(drafts, func(u graphql.UploadValues) bool { return u.ChosenID }) {
+		return
+	}
+	for _, u := range uploads {
+		if final {
+			s.abandon(ctx, u)
+		} else {
+			s.abandonSoon(ctx, u)
+		}
+	}
 }
 
 // closeFormer closes uploads that were to create the same file: its row was deleted
@@ -446,8 +459,8 @@ const maxOpenPerSession = 100
 // unauthorized role are one: its variables are the clients' own words.
 func (s *Storage) sessionKey(as Session) string {
 	key := as.Key()
-	if role := as.Role(); role == s.unauthorizedRole && role != "" {
-		key = Session{"x-hasura-role": role}.Key()
+	if s.nameless(as) {
+		key = Session{"x-hasura-role": as.Role()}.Key()
 	}
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])

@@ -28,7 +28,7 @@ type place int
 const (
 	foreign place = iota // not of our grammar: reported, never touched
 	object
-	legacyObject // in nhost's layout: we never write one
+	legacyObject // in nhost's layout: RollbackKeys alone writes there
 	staging
 	variantOf
 )

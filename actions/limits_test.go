@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hasura-storage/actions"
+	"hasura-storage/actions/internal/faults"
 	"hasura-storage/graphql"
 	"hasura-storage/s3"
 )
@@ -172,6 +173,23 @@ func TestReplacementsAndCopiesAreCountedToo(t *testing.T) {
 	}
 	if open, files := s.counted(); open != 100 || files != 99 {
 		t.Errorf("afterwards %d uploads are open, for %d files", open, files)
+	}
+}
+
+// TestAnUploadThatCouldNotBeCountedIsTakenBack: nobody has its ticket.
+func TestAnUploadThatCouldNotBeCountedIsTakenBack(t *testing.T) {
+	s := start(t)
+	owner := user()
+	f := s.upload(owner, "a", "text/plain", []byte("bytes"))
+	for _, operation := range []string{"CountOpenUploads", "AdoptMultipart"} {
+		s.hasura.Set(onceAt(operation, faults.Refuse, nil))
+		_, err := s.service.ReplaceFile(t.Context(), owner, actions.ReplaceFile{ID: f.ID, Size: 40 << 20, Method: "MULTIPART"})
+		if code(err) != actions.HasuraUnavailable {
+			t.Errorf("%s: %v", operation, err)
+		}
+		if open, _ := s.counted(); open != 0 {
+			t.Errorf("%s: %d uploads are open", operation, open)
+		}
 	}
 }
 

@@ -53,6 +53,44 @@ func TestATicketThatWasNeverGivenReservesNothing(t *testing.T) {
 	}
 }
 
+// TestATicketOfARepeatedCallSurvivesTheFirstOne, which waits for the store in vain.
+func TestATicketOfARepeatedCallSurvivesTheFirstOne(t *testing.T) {
+	s := start(t)
+	owner, body := user(), film()
+	id := "99999999-9999-4999-8999-999999999999"
+	in := actions.CreateUpload{ID: &id, Name: "a.bin", Size: graphql.Bigint(len(body)), Method: "MULTIPART"}
+	began, repeated := make(chan struct{}), make(chan struct{})
+	s.store.Set(func(faults.Request) (faults.Fault, func()) {
+		s.store.Set(nil)
+		close(began)
+		<-repeated
+		s.store.Set(func(faults.Request) (faults.Fault, func()) { return faults.Refuse, nil }) // the client of the store tries again
+		return faults.Refuse, nil
+	})
+	first := make(chan error, 1)
+	go func() {
+		_, err := s.service.CreateUpload(t.Context(), owner, in)
+		first <- err
+	}()
+	<-began
+	ticket := s.create(owner, in)
+	close(repeated)
+	if err := <-first; code(err) != actions.StorageUnavailable {
+		t.Errorf("the first call: %v", err)
+	}
+	s.store.Set(nil)
+	for i, part := range ticket.Parts {
+		end := min((i+1)<<24, len(body))
+		if status := put(t, part.URL, part.Headers, body[i<<24:end]); status != http.StatusOK {
+			t.Errorf("part %d: %d", i+1, status)
+		}
+	}
+	if err := s.complete(owner, ticket); err != nil {
+		t.Error(err)
+	}
+	s.holds()
+}
+
 func TestAnAppThatWasKilledGoesOnAnotherDay(t *testing.T) {
 	s := start(t)
 	owner := user()

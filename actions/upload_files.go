@@ -222,7 +222,7 @@ func (f *uploadForm) insertRow(ctx context.Context, u *restUpload) error {
 	switch {
 	case inserted:
 		return nil
-	case err == nil || graphql.Refused(err):
+	case err == nil || graphql.Undone(err):
 		f.withdrawREST(ctx, u)
 		if err == nil {
 			return errNotInserted

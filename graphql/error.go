@@ -45,16 +45,26 @@ func (e *Error) Unwrap() []error {
 	return []error{e.kind, e.cause}
 }
 
-// Refused reports whether err is Hasura's own clear no to a mutation: only then
-// is it certain that nothing was changed.
+// Refused reports whether err is Hasura's own clear no to what a mutation was to
+// write: it has judged the mutation, and undone it.
 func Refused(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && refusals[e.Code]
+}
+
+var refusals = map[string]bool{
+	"permission-error": true, "constraint-violation": true, "data-exception": true, "validation-failed": true,
+}
+
+// Undone reports whether it is certain that a mutation has changed nothing: it was
+// refused, or Hasura did not begin it, for who asked or for how.
+func Undone(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && kinds[e.Code] != nil
 }
 
-// kinds maps the codes of Hasura's answers (Hasura.Base.Error) with which it has
-// refused to begin, or has judged a mutation and undone it. A code that is not
-// listed says nothing about what happened: database errors, timeouts and
+// kinds maps the codes of Hasura's answers (Hasura.Base.Error) after which nothing
+// has changed. A code that is not listed says nothing about what happened: database errors, timeouts and
 // serialization failures are among them.
 var kinds = map[string]error{
 	"access-denied":           ErrUnauthenticated,
