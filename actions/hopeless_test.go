@@ -39,6 +39,22 @@ func never(operation string) faults.Rule {
 	}
 }
 
+// givenUpBetween sweeps until no upload is open, which must be between the two
+// times from now; five bytes are used then.
+func (s *stack) givenUpBetween(earliest, latest time.Duration) {
+	s.t.Helper()
+	waited, pause := time.Duration(0), max(31*time.Minute, earliest/40)
+	for ; len(s.openUploads()) > 0 && waited <= latest; waited += pause {
+		s.sweep(pause)
+	}
+	if waited < earliest || waited > latest {
+		s.t.Errorf("open for %v: %v", waited, s.openUploads())
+	}
+	if used := s.used(); used != 5.0 {
+		s.t.Errorf("%v bytes are used", used)
+	}
+}
+
 func TestAnUploadThatNeverPassesIsGivenUp(t *testing.T) {
 	for name, tc := range map[string]struct {
 		begin            func(s *stack, as actions.Session, source string) error
@@ -66,16 +82,7 @@ func TestAnUploadThatNeverPassesIsGivenUp(t *testing.T) {
 			if err := tc.begin(s, owner, source.ID); code(err) != actions.HasuraUnavailable {
 				t.Fatalf("complete: %v", err)
 			}
-			waited, pause := time.Duration(0), max(31*time.Minute, tc.earliest/40)
-			for ; len(s.openUploads()) > 0 && waited <= tc.latest; waited += pause {
-				s.sweep(pause)
-			}
-			if waited < tc.earliest || waited > tc.latest {
-				t.Errorf("open for %v: %v", waited, s.openUploads())
-			}
-			if used := s.used(); used != 5.0 {
-				t.Errorf("%v bytes are used", used)
-			}
+			s.givenUpBetween(tc.earliest, tc.latest)
 			s.sweep(3 * time.Hour)
 			s.holds()
 			s.sweep(3 * time.Hour)
