@@ -91,10 +91,6 @@ func TestComplaints(t *testing.T) {
 		"a link for a month":           {with("MAX_DOWNLOAD_EXPIRATION", "2592000"), "MAX_DOWNLOAD_EXPIRATION must be a number of seconds from 1 to 604800"},
 		"a size without sense":         {with("IMAGE_MEMORY", "much"), "IMAGE_MEMORY must be a number of bytes such as 512MiB"},
 		"a size without end":           {with("IMAGE_MEMORY", "9223372036854775807GiB"), "IMAGE_MEMORY must be a number of bytes"},
-		"a side of nothing":            {with("IMAGE_TRANSFORMER_MAX_DIMENSION", "0"), "IMAGE_TRANSFORMER_MAX_DIMENSION must be a whole number from 1"},
-		"no blur at all":               {with("IMAGE_TRANSFORMER_MAX_BLUR_SIGMA", "0"), "IMAGE_TRANSFORMER_MAX_BLUR_SIGMA must be a number above 0, up to 250"},
-		"a blur beyond the limit":      {with("IMAGE_TRANSFORMER_MAX_BLUR_SIGMA", "250.5"), "IMAGE_TRANSFORMER_MAX_BLUR_SIGMA must be a number above 0, up to 250"},
-		"a blur that is no number":     {with("IMAGE_TRANSFORMER_MAX_BLUR_SIGMA", "NaN"), "IMAGE_TRANSFORMER_MAX_BLUR_SIGMA must be a number above 0, up to 250"},
 		"an origin with a path":        {with("CORS_ALLOW_ORIGINS", "https://a.example.com/app"), "CORS_ALLOW_ORIGINS must be a list"},
 		"every page, with cookies":     {with("CORS_ALLOW_CREDENTIALS", "true"), "CORS_ALLOW_CREDENTIALS needs pages by name in CORS_ALLOW_ORIGINS"},
 		"any page among others":        {with("CORS_ALLOW_CREDENTIALS", "true", "CORS_ALLOW_ORIGINS", "https://a.example.com, *"), "CORS_ALLOW_CREDENTIALS needs pages by name"},
@@ -109,6 +105,49 @@ func TestComplaints(t *testing.T) {
 				t.Errorf("err = %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+func TestLimitsThatAreNone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		values []string
+		want   string
+	}{
+		"IMAGE_TRANSFORMER_MAX_DIMENSION":  {[]string{"-1", "1.5", "2147483648", "much"}, "must be a whole number from 0"},
+		"IMAGE_TRANSFORMER_MAX_BLUR_SIGMA": {[]string{"-1", "-0.001", "NaN", "Inf", "-Inf", "1e400", "much"}, "must be a number from 0 to 250"},
+	} {
+		for _, value := range tc.values {
+			if _, err := load(with(name, value)); err == nil || !strings.Contains(err.Error(), name+" "+tc.want) {
+				t.Errorf("%s=%s: %v, want %q", name, value, err, tc.want)
+			}
+		}
+	}
+}
+
+// TestLimitsOfNhost: what its service takes starts this one too.
+func TestLimitsOfNhost(t *testing.T) {
+	for _, tc := range []struct {
+		side, blur string
+		maxSide    int
+		maxBlur    float64
+		warned     bool
+	}{
+		{"0", "0", 8000, 250, false},
+		{"9000", "0.0", 9000, 250, false},
+		{"1", "0.5", 1, 0.5, false},
+		{"", "250", 8000, 250, false},
+		{"", "250.5", 8000, 250, true},
+		{"", "1000", 8000, 250, true},
+	} {
+		c, err := load(with("IMAGE_TRANSFORMER_MAX_DIMENSION", tc.side, "IMAGE_TRANSFORMER_MAX_BLUR_SIGMA", tc.blur))
+		if err != nil {
+			t.Errorf("%+v: %v", tc, err)
+			continue
+		}
+		warned := strings.Contains(strings.Join(c.warnings, "\n"), "IMAGE_TRANSFORMER_MAX_BLUR_SIGMA is not obeyed: 250 is the most")
+		if c.images.MaxSide != tc.maxSide || c.images.MaxBlur != tc.maxBlur || warned != tc.warned {
+			t.Errorf("%+v: %d, %v, warnings are %q", tc, c.images.MaxSide, c.images.MaxBlur, c.warnings)
+		}
 	}
 }
 

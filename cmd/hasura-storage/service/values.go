@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -58,25 +59,29 @@ func boolean(field func(*config) *bool) reader {
 	}
 }
 
-func positive(field func(*config) *int) reader {
-	return func(c *config, value string) error {
-		n, err := strconv.ParseInt(value, 10, 32)
-		if err != nil || n < 1 {
-			return fmt.Errorf("must be a whole number from 1 to %d, not %q", math.MaxInt32, value)
-		}
-		*field(c) = int(n)
-		return nil
+// maxSide is the default if it is 0, as in nhost's hasura-storage.
+func maxSide(c *config, value string) error {
+	side, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || side < 0 {
+		return fmt.Errorf("must be a whole number from 0 to %d, not %q", math.MaxInt32, value)
 	}
+	c.images.MaxSide = cmp.Or(int(side), images.DefaultLimits().MaxSide)
+	return nil
 }
 
 // maxBlur may only be lowered: the default is what a transform's work allows.
+// nhost's hasura-storage takes more, so that more is no reason not to start. 0 is
+// the default there too.
 func maxBlur(c *config, value string) error {
 	most := images.DefaultLimits().MaxBlur
 	sigma, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(sigma > 0 && sigma <= most) { // which NaN is not
-		return fmt.Errorf("must be a number above 0, up to %v, not %q", most, value)
+	if err != nil || !(sigma >= 0) || math.IsInf(sigma, 0) { // the second is for NaN too
+		return fmt.Errorf("must be a number from 0 to %v, not %q", most, value)
 	}
-	c.images.MaxBlur = sigma
+	if sigma > most {
+		c.warnings = append(c.warnings, fmt.Sprintf("IMAGE_TRANSFORMER_MAX_BLUR_SIGMA is not obeyed: %v is the most there is here", most))
+	}
+	c.images.MaxBlur = min(cmp.Or(sigma, most), most)
 	return nil
 }
 
