@@ -32,26 +32,49 @@ func parse(words []string, getenv func(string) string) (commandLine, error) {
 	if len(rest) > 0 && !isFlag(rest[0]) {
 		c.command, c.args = rest[0], rest[1:]
 	}
-	if c.command == "metadata" || c.command == "ops" { // they have arguments, and look at them
-		return c, nil
-	}
 	if slices.ContainsFunc(c.args, isHelp) {
 		return commandLine{command: "help"}, nil
 	}
 	return c, c.surplus()
 }
 
-// surplus complains of arguments. Of a flag it tells the name alone, since the
-// value may be a secret with its flag misspelt.
+// ownFlags are the switches of the commands that have arguments.
+var ownFlags = map[string]string{"metadata": "starter", "ops": "apply"}
+
+// surplus complains of flags, and of arguments where the command has none.
+// Flags come first: the word behind one may be its value, and a secret with its
+// flag misspelt.
 func (c commandLine) surplus() error {
-	if len(c.args) == 0 {
+	own, takes := ownFlags[c.command]
+	for _, word := range c.args {
+		if !isFlag(word) {
+			continue
+		}
+		switch name, value, attached := cutFlag(word); {
+		case !takes || name != own:
+			return fmt.Errorf("%w: there is no flag %s", errUsage, bare(word))
+		case attached && !isTruth(value):
+			return fmt.Errorf("%w: the flag %s is true or false", errUsage, bare(word))
+		}
+	}
+	if takes || len(c.args) == 0 { // it looks at its arguments itself
 		return nil
 	}
-	if i := slices.IndexFunc(c.args, isFlag); i >= 0 {
-		name, _, _ := strings.Cut(c.args[i], "=")
-		return fmt.Errorf("%w: there is no flag %s", errUsage, name)
+	return fmt.Errorf("%w: %s takes no argument such as %q", errUsage, bare(c.command), bare(c.args[0]))
+}
+
+// bare is a word for a complaint: without what may be the value of a setting,
+// since that may be a secret.
+func bare(word string) string {
+	if i := strings.IndexAny(word, "=: \t\r\n"); i >= 0 {
+		return word[:i]
 	}
-	return fmt.Errorf("%w: %s takes no argument such as %q", errUsage, c.command, c.args[0])
+	return word
+}
+
+// cutFlag splits a flag, whose dashes are one or two.
+func cutFlag(word string) (name, value string, attached bool) {
+	return strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
 }
 
 // takeFlags returns the values of settings, by variable, and the other words.
@@ -60,7 +83,7 @@ func takeFlags(words []string) (given map[string]string, rest []string, err erro
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
-		name, value, attached := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
+		name, value, attached := cutFlag(word)
 		flag, known := service.FlagOf(name)
 		if !known || !isFlag(word) {
 			rest = append(rest, word)
@@ -83,10 +106,11 @@ func takeFlags(words []string) (given map[string]string, rest []string, err erro
 // behind it. A value that looks like a flag is more likely one, with the value
 // before it forgotten.
 func valueIn(words []string, flag service.Flag, word string) (value string, behind []string, err error) {
+	none := len(words) == 0 || isFlag(words[0])
 	switch {
-	case flag.Switch && (len(words) == 0 || !isTruth(words[0])):
+	case flag.Switch && (none || !isTruth(words[0])), flag.Optional && none:
 		return "true", words, nil
-	case len(words) == 0 || isFlag(words[0]):
+	case none:
 		return "", nil, fmt.Errorf("%w: the flag %s needs a value; one that begins with a dash is written %s=VALUE", errUsage, word, word)
 	}
 	return words[0], words[1:], nil

@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	case "help":
 		return write(out, usage)
 	}
-	return fmt.Errorf("%w: there is no command %q", errUsage, line.command)
+	return fmt.Errorf("%w: there is no command %q", errUsage, bare(line.command))
 }
 
 func write(out io.Writer, text string) error {

@@ -40,7 +40,7 @@ func runMetadata(ctx context.Context, args []string, getenv func(string) string,
 		return exportProject(flags.Arg(0), *starter, out)
 	}
 	if flags.NArg() != 0 {
-		return fmt.Errorf("%w: metadata %s takes no argument such as %q", errUsage, verb, flags.Arg(0))
+		return fmt.Errorf("%w: metadata %s takes no argument such as %q", errUsage, bare(verb), bare(flags.Arg(0)))
 	}
 	switch verb {
 	case "apply":
@@ -48,7 +48,7 @@ func runMetadata(ctx context.Context, args []string, getenv func(string) string,
 	case "diff":
 		return diffProject(ctx, getenv, *starter, out)
 	}
-	return fmt.Errorf("%w: metadata has no command %q", errUsage, verb)
+	return fmt.Errorf("%w: metadata has no command %q", errUsage, bare(verb))
 }
 
 func exportProject(dir string, starter bool, out io.Writer) error {

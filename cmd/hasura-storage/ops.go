@@ -23,9 +23,9 @@ func runOps(ctx context.Context, args []string, getenv func(string) string, out 
 	}
 	switch {
 	case args[0] != "rollback-keys":
-		return fmt.Errorf("%w: ops has no command %q", errUsage, args[0])
+		return fmt.Errorf("%w: ops has no command %q", errUsage, bare(args[0]))
 	case flags.NArg() > 0:
-		return fmt.Errorf("%w: ops %s takes no argument such as %q", errUsage, args[0], flags.Arg(0))
+		return fmt.Errorf("%w: ops %s takes no argument such as %q", errUsage, bare(args[0]), bare(flags.Arg(0)))
 	}
 	return rollbackKeys(ctx, getenv, *apply, out)
 }

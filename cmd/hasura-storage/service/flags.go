@@ -9,11 +9,15 @@ import (
 type Flag struct {
 	Variable string // that it stands in for
 	Switch   bool   // without a value it is true
+	Optional bool   // the same, but any word behind it is its value
 	List     bool   // may be repeated; commas join the values
 }
 
 // lists are settings of several values.
 var lists = []string{"HASURA_FORWARD_HEADERS", "SIGNING_KEYS", "CORS_ALLOW_ORIGINS"}
+
+// optional are texts here and switches in nhost's hasura-storage.
+var optional = []string{"CDN_CACHE_CONTROL"}
 
 // FlagOf knows a flag by its name without dashes in front: that of the variable,
 // in lower case and with dashes. nhost's hasura-storage has an exception.
@@ -23,7 +27,10 @@ func FlagOf(name string) (Flag, bool) {
 	}
 	for _, s := range settings {
 		if name == flagName(s.name) {
-			return Flag{Variable: s.name, Switch: s.isSwitch(), List: slices.Contains(lists, s.name)}, true
+			return Flag{
+				Variable: s.name, Switch: s.isSwitch(),
+				Optional: slices.Contains(optional, s.name), List: slices.Contains(lists, s.name),
+			}, true
 		}
 	}
 	for _, s := range elsewhere {

@@ -10,8 +10,9 @@ func TestEverySettingIsAFlag(t *testing.T) {
 		err := s.read(new(config), "neither")
 		truth := err != nil && strings.Contains(err.Error(), "must be true or false")
 		list := strings.Contains(s.meaning, "separated by commas")
-		if got, ok := FlagOf(flagName(s.name)); !ok || got != (Flag{s.name, truth, list}) {
-			t.Errorf("%s: %+v, %v; want a switch: %v, a list: %v", s.name, got, ok, truth, list)
+		want := Flag{Variable: s.name, Switch: truth, Optional: s.name == "CDN_CACHE_CONTROL", List: list}
+		if got, ok := FlagOf(flagName(s.name)); !ok || got != want {
+			t.Errorf("%s: %+v, %v; want %+v", s.name, got, ok, want)
 		}
 	}
 }
@@ -31,6 +32,17 @@ func TestFlagsOfNhost(t *testing.T) {
 	} {
 		if got, ok := FlagOf(name); !ok || got.Variable != variable {
 			t.Errorf("%s: %s, %v; want %s", name, got.Variable, ok, variable)
+		}
+	}
+}
+
+// TestSwitchesOfNhost: what needs no value there needs none here.
+func TestSwitchesOfNhost(t *testing.T) {
+	for _, name := range []string{
+		"debug", "log-format-text", "hasura-metadata", "s3-disable-https", "postgres-migrations", "cdn-cache-control", "cors-allow-credentials",
+	} {
+		if got, ok := FlagOf(name); !ok || !got.Switch && !got.Optional {
+			t.Errorf("%s needs a value: %+v, %v", name, got, ok)
 		}
 	}
 }
