@@ -31,7 +31,7 @@ func TestCommands(t *testing.T) {
 		"ops with a wrong verb":       {[]string{"ops", "roll"}, "", `ops has no command "roll"`},
 		"a rollback of one file":      {[]string{"ops", "rollback-keys", "id"}, "", `takes no argument such as "id"`},
 		"a rollback with no settings": {[]string{"ops", "rollback-keys"}, "", "HASURA_ENDPOINT is required"},
-		"the health of nobody":        {[]string{"health"}, "", "the service does not answer"},
+		"the health of nobody":        {[]string{"health", "--bind", "127.0.0.1:1"}, "", "the service does not answer"},
 		"an export to nowhere":        {[]string{"metadata", "export"}, "", "takes one folder"},
 		"an export with a wrong flag": {[]string{"metadata", "export", "-x", "d"}, "", "there is no flag -x"},
 	} {
