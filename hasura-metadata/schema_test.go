@@ -187,6 +187,9 @@ func TestMigrationsGoDownAndUpAgain(t *testing.T) {
 	if left := postgresSchema(t, conn); slices.ContainsFunc(left, func(l string) bool { return strings.HasPrefix(l, "uploads") || strings.Contains(l, "object_key") }) {
 		t.Errorf("left behind: %s", left)
 	}
+	if left := askPostgres(t, conn, `select proname from pg_proc where pronamespace = 'storage'::regnamespace`); left != "" {
+		t.Errorf("functions left behind: %s", left)
+	}
 	if err := migrate(t.Context(), conn); err != nil {
 		t.Fatal(err)
 	}
