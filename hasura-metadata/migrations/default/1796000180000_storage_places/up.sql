@@ -6,8 +6,9 @@
 -- The service holds bytes to the rules of the bucket that it read. A file may have been moved since:
 -- when its row is switched to an object, the rules of the bucket where it stands hold, as for a move.
 --
--- Nothing that the service took by the same rules may fail here, so both read a type alike; judge_move
--- is a little stricter. Only ASCII is folded: in a Turkish database lower('I') is no i.
+-- Nothing that the service took by the same rules may fail here, so both read a type alike. What
+-- judges a plain move reads a few odd ones otherwise. Only ASCII is folded: in a Turkish database
+-- lower('I') is no i.
 
 create or replace function storage.type_taken(mime_type text, allowed jsonb) returns boolean language sql immutable as $$
   select allowed is null or exists (
