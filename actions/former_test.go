@@ -30,3 +30,25 @@ func TestATicketOfAFormerFileIsOver(t *testing.T) {
 	}
 	s.holds()
 }
+
+// TestALateInsertGoesInSpiteOfAReplacement: the insert of a file that was stored and
+// deleted comes once more, while a ticket for its replacement is open.
+func TestALateInsertGoesInSpiteOfAReplacement(t *testing.T) {
+	s := start(t)
+	owner := user()
+	f := s.upload(owner, "a.txt", "text/plain", []byte("bytes"))
+	for _, method := range []string{"PUT", "MULTIPART"} {
+		if _, err := s.service.ReplaceFile(t.Context(), owner, actions.ReplaceFile{ID: f.ID, Size: 5, Method: method}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.graphql(owner, `mutation($id: uuid!) { deleteFile(id: $id) { id } }`, map[string]any{"id": f.ID})
+	s.graphql(owner, `mutation($id: uuid!) { insertFile(object: {id: $id, name: "a.txt", size: 5}) { id } }`, map[string]any{"id": f.ID})
+	for _, wait := range []time.Duration{time.Hour, 4 * time.Hour, 8 * 24 * time.Hour, 2 * time.Hour} {
+		s.sweep(wait)
+	}
+	data := s.graphql(nil, `{ files { id } storage_uploads { id } }`, nil)
+	if len(rows(data["files"])) != 0 || len(rows(data["storage_uploads"])) != 0 {
+		t.Errorf("left behind: %v", data)
+	}
+}

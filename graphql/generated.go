@@ -2246,14 +2246,15 @@ func DeleteFiles(
 // The mutation executed by DeleteUnfinishedFile.
 const DeleteUnfinishedFile_Operation = `
 mutation DeleteUnfinishedFile ($id: uuid!, $since: timestamptz!) {
-	deleted: deleteFiles(where: {id:{_eq:$id},isUploaded:{_eq:false},createdAt:{_gte:$since},_not:{uploads:{state:{_eq:"open"}}}}) {
+	deleted: deleteFiles(where: {id:{_eq:$id},isUploaded:{_eq:false},createdAt:{_gte:$since},_not:{uploads:{state:{_eq:"open"},kind:{_neq:"replace"}}}}) {
 		affected_rows
 	}
 }
 `
 
-// Removes the row of a new file whose upload failed, unless another upload of it
-// is open. Who creates a file writes the upload first: an older row is not its.
+// Removes the row of a new file whose upload failed, unless another upload that is
+// to make it is open; a replacement can make nothing of it. Who creates a file
+// writes the upload first: an older row is not its.
 func DeleteUnfinishedFile(
 	ctx_ context.Context,
 	client_ graphql.Client,
