@@ -114,9 +114,7 @@ func (p *program) settle() {
 	}
 	p.mu.Unlock()
 	p.bury()
-	for _, proxy := range p.proxies {
-		proxy.Settle()
-	}
+	p.letArrive()
 	for _, t := range p.tickets {
 		p.mayBeStored(t)
 	}
@@ -127,6 +125,13 @@ func (p *program) settle() {
 				p.t.Errorf("sweep without faults: %v", err)
 			}
 		}
+	}
+}
+
+// letArrive waits for requests that are to come once more.
+func (p *program) letArrive() {
+	for _, proxy := range p.proxies {
+		proxy.Settle()
 	}
 }
 

@@ -238,6 +238,7 @@ func (p *program) doSweep() {
 }
 
 func (p *program) doWait() {
+	p.letArrive() // nothing is on its way for longer than the service reckons with
 	p.clock.Advance([]time.Duration{time.Second, 2 * time.Minute, 40 * time.Minute, 2 * time.Hour}[p.random.IntN(4)])
 }
 
