@@ -40,6 +40,26 @@ func TestReadmeStory(t *testing.T) {
 	sameSize(t, filepath.Join(dir, "copy.jpg"), "../../actions/images/testdata/photo_12mp.jpg")
 }
 
+// TestWhatTheStoryWritesIsIgnored by git: whoever follows it has a clean checkout.
+func TestWhatTheStoryWritesIsIgnored(t *testing.T) {
+	ignored, err := os.ReadFile("../../.gitignore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := 0
+	for _, block := range shellBlocks(readme(t)) {
+		for _, m := range regexp.MustCompile(` -o ([\w.]+)`).FindAllStringSubmatch(block.script, -1) {
+			written++
+			if !strings.Contains(string(ignored), "\n/"+m[1]+"\n") {
+				t.Errorf("%s is not in .gitignore", m[1])
+			}
+		}
+	}
+	if written < 4 {
+		t.Errorf("the README writes only %d files", written)
+	}
+}
+
 // block is a shell block of the README with the output promised below it.
 type block struct {
 	script string
