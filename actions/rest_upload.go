@@ -220,11 +220,11 @@ func (r *restUploads) committed(ctx context.Context, u *restUpload) (StoredFile,
 	return stored(f), nil // and replaced by somebody else since
 }
 
-// callerKey identifies a REST caller without telling his headers: a hash would
-// let a weak secret be guessed, so it has a key.
+// callerKey identifies the sender of REST requests without telling his headers: a
+// hash would let a weak secret be guessed, so it has a key.
 func (s *Storage) callerKey(caller graphql.Caller) string {
 	mac := hmac.New(sha256.New, s.links.keys[0])
-	mac.Write([]byte("rest-caller-1\n" + caller.Key()))
+	mac.Write([]byte("rest-caller-1\n" + caller.Sender()))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 

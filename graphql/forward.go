@@ -2,6 +2,7 @@ package graphql
 
 import (
 	"fmt"
+	"net/http"
 	"net/textproto"
 	"slices"
 	"strings"
@@ -83,6 +84,34 @@ func (f forwarding) credentials() []string {
 		}
 	}
 	return names
+}
+
+// Sender is a text that is equal for all requests that bring the same credentials,
+// whatever else they bring, so that limits for each sender hold. Beside a token
+// Hasura reads hardly any X-Hasura header, so they count only where the admin secret
+// is the credential: who holds it acts for many. Callers without credentials are one.
+// Like Key it holds them in the clear.
+func (c Caller) Sender() string {
+	credentials := http.Header{}
+	for name, values := range c.header {
+		if value := evened(values[0]); value != "" && !strings.HasPrefix(name, "X-Hasura-") {
+			credentials[name] = []string{value}
+		}
+	}
+	if len(credentials) == 0 && len(c.header[adminSecretHeader]) > 0 {
+		return c.Key()
+	}
+	return Caller{header: credentials}.Key()
+}
+
+// evened writes a credential in one way. How many spaces there are makes no other of
+// it, nor how "Bearer" is written. Of headers with one name Hasura reads the first.
+func evened(value string) string {
+	words := strings.Fields(value)
+	if len(words) == 2 {
+		words[0] = strings.ToLower(words[0])
+	}
+	return strings.Join(words, " ")
 }
 
 // Key is a text that is equal for callers with the same headers and for no

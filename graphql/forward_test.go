@@ -85,3 +85,33 @@ func TestCallersByTheirHeaders(t *testing.T) {
 		t.Error("callers are told apart by their credentials and by nothing else")
 	}
 }
+
+func TestSendersByTheirCredentials(t *testing.T) {
+	c := client(t, graphql.Options{Endpoint: "http://hasura", ForwardHeaders: []string{"Authorization", "Cookie", "X-Hasura-*"}})
+	sender := func(header http.Header) string { return c.Forward(header).Sender() }
+	token := http.Header{"Authorization": {"Bearer x"}}
+	for name, tc := range map[string]struct {
+		a, b http.Header
+		one  bool
+	}{
+		"a header that Hasura ignores": {token, http.Header{"Authorization": {"Bearer x"}, "X-Hasura-Junk": {"1"}}, true},
+		"a guess at the secret":        {token, http.Header{"Authorization": {"Bearer x"}, "X-Hasura-Admin-Secret": {"1"}}, true},
+		"more spaces":                  {token, http.Header{"Authorization": {"Bearer \t x"}}, true},
+		"a small letter":               {token, http.Header{"Authorization": {"bearer x"}}, true},
+		"a second token":               {token, http.Header{"Authorization": {"Bearer x", "Bearer y"}}, true},
+		"an empty cookie":              {token, http.Header{"Authorization": {"Bearer x"}, "Cookie": {""}}, true},
+		"another token":                {token, http.Header{"Authorization": {"Bearer y"}}, false},
+		"a cookie":                     {token, http.Header{"Cookie": {"Bearer x"}}, false},
+		"nobody":                       {token, nil, false},
+		"nobody, by two names":         {http.Header{"X-Hasura-User-Id": {"1"}}, http.Header{"X-Hasura-User-Id": {"2"}}, true},
+		"nobody, and no header at all": {http.Header{"X-Hasura-Role": {"a"}}, nil, true},
+		"the admin for two others": {
+			http.Header{"X-Hasura-Admin-Secret": {"s"}, "X-Hasura-User-Id": {"1"}}, http.Header{"X-Hasura-Admin-Secret": {"s"}, "X-Hasura-User-Id": {"2"}}, false,
+		},
+		"the admin and nobody": {http.Header{"X-Hasura-Admin-Secret": {"s"}}, nil, false},
+	} {
+		if one := sender(tc.a) == sender(tc.b); one != tc.one {
+			t.Errorf("%s: one sender is %t", name, one)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -155,6 +156,45 @@ func TestUploadsAreMadeWithFewCalls(t *testing.T) {
 		t.Errorf("the store got %s", got)
 	}
 	t.Logf("Hasura was asked %q", asks)
+}
+
+// TestATokenIsOneSender, whatever stands beside it.
+func TestATokenIsOneSender(t *testing.T) {
+	s := startREST(t, nil)
+	token := s.callers["owner"].Get("Authorization")
+	s.callers = map[string]http.Header{
+		"owner": s.callers["owner"], "stranger": s.callers["stranger"], "admin": s.callers["admin"],
+		"owner with junk":   {"Authorization": {token}, "X-Hasura-Junk": {"1"}},
+		"owner with spaces": {"Authorization": {strings.Replace(token, " ", "   ", 1)}},
+		"owner twice":       {"Authorization": {token, "Bearer x"}},
+	}
+	senders := func() (keys []string) {
+		var out struct {
+			Data struct {
+				Uploads []struct {
+					Key string `json:"session_key"`
+				}
+			}
+		}
+		text := s.admin(`{ uploads: storage_uploads { session_key } }`)
+		if err := json.Unmarshal([]byte(text), &out); err != nil {
+			t.Fatal(text)
+		}
+		for _, u := range out.Data.Uploads {
+			keys = append(keys, u.Key)
+		}
+		slices.Sort(keys)
+		return slices.Compact(keys)
+	}
+	for _, step := range []struct {
+		as   string
+		want int
+	}{{"owner", 1}, {"owner with junk", 1}, {"owner with spaces", 1}, {"owner twice", 1}, {"stranger", 2}, {"admin", 3}} {
+		s.upload(step.as, part{"file[]", "a.txt", "", "a"})
+		if got := senders(); len(got) != step.want {
+			t.Errorf("with %s there are %d senders, want %d", step.as, len(got), step.want)
+		}
+	}
 }
 
 func TestUploadsThatAreRefused(t *testing.T) {
