@@ -30,9 +30,6 @@ func (s *Storage) PutFile(ctx context.Context, as Headers, id string, permits Pr
 	if err := mayPut(ctx, caller, row, graphql.FileChanges{}); err != nil {
 		return StoredFile{}, err
 	}
-	if err := s.roomForUploads(ctx, s.callerKey(caller), 1); err != nil {
-		return StoredFile{}, err
-	}
 	f := &replaceForm{restUploads: s.restUploads(ctx, caller, form), row: row, ifMatch: ifMatch}
 	defer f.close(ctx)
 	if err := f.read(ctx); err != nil {

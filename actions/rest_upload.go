@@ -88,8 +88,9 @@ func (r *restUploads) giveUp(ctx context.Context, u *restUpload) {
 	}
 }
 
-// begin writes the row of an upload for a file. Its kind tells the sweep that
-// nobody can complete it; kind says what it is here.
+// begin writes the row of an upload for a file, and takes it back unless there is
+// room for it, see openUploads. Its kind tells the sweep that nobody can complete
+// it; kind says what it is here.
 func (r *restUploads) begin(ctx context.Context, kind, fileID string, ifMatch *string) (*restUpload, error) {
 	version, now := newVersion(), r.now()
 	until := now.Add(leaseTime)
@@ -108,6 +109,11 @@ func (r *restUploads) begin(ctx context.Context, kind, fileID string, ifMatch *s
 		return nil, hasuraError(err)
 	}
 	r.counts.upload(u.Kind, UploadOpened)
+	if err := r.roomForUploads(ctx, draft.SessionKey, 0); err != nil {
+		u.finished = true // nothing else exists of it
+		r.withdraw(ctx, []graphql.UploadValues{{ID: u.Id, Kind: kind}})
+		return nil, err
+	}
 	r.mu.Lock()
 	r.ids = append(r.ids, u.Id)
 	r.mu.Unlock()

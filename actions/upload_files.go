@@ -58,7 +58,6 @@ func (s *Storage) admitForm(ctx context.Context, caller graphql.Caller) (int64, 
 		}
 		return hasuraError(err)
 	})
-	work.Go(func() error { return s.roomForUploads(ctx, s.callerKey(caller), 1) })
 	return limit, work.Wait()
 }
 

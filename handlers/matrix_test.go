@@ -65,8 +65,9 @@ type route struct {
 const (
 	looks   = "GetFiles as admin, VisibleFiles as the sender"
 	draws   = " → GET variant, GET object, PUT variant"
-	admits  = "InsertFiles as the sender, LargestBucket as admin, CountOpenUploads as admin"
-	commits = "InsertUploads as admin, CommitUpload as admin, SettleUpload as admin"
+	admits  = "InsertFiles as the sender, LargestBucket as admin"
+	begins  = "InsertUploads as admin, CountOpenUploads as admin"
+	commits = "CommitUpload as admin, SettleUpload as admin"
 	tidies  = "FileGarbage as admin, DropGarbage as admin → PUT object, DELETE object, GET bucket" // and lists variants
 )
 
@@ -143,8 +144,8 @@ var matrix = []route{
 			"":        looks,
 			"not his": looks + ", TouchFile as the sender, UpdateFile as the sender",
 			"no role": looks + ", TouchFile as the sender, UpdateFile as the sender ×2",
-			"switched": "GetFiles as admin ×3, VisibleFiles as the sender ×2, TouchFile as the sender ×2, CountOpenUploads as admin, " +
-				"OpenKeys as admin ×2, FilesNaming as admin ×2, " + commits + ", " + tidies,
+			"switched": "GetFiles as admin ×3, VisibleFiles as the sender ×2, TouchFile as the sender ×2, " + begins +
+				", OpenKeys as admin ×2, FilesNaming as admin ×2, " + commits + ", " + tidies,
 		},
 		grid: `
 		             | absent      | not uploaded | uploaded    | replaced    | expired     | public
@@ -179,8 +180,8 @@ var matrix = []route{
 		},
 		behind: map[string]string{
 			"":       admits,
-			"stored": strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, GetFiles as admin ×2, OpenKeys as admin, FilesNaming as admin, " + commits + " → PUT object",
-			"taken":  strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, InsertUploads as admin, GetUploads as admin, GetFiles as admin, WithdrawUploads as admin → PUT object, DELETE object",
+			"stored": strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, " + begins + ", GetFiles as admin ×2, OpenKeys as admin, FilesNaming as admin, " + commits + " → PUT object",
+			"taken":  strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, " + begins + ", GetUploads as admin, GetFiles as admin, WithdrawUploads as admin → PUT object, DELETE object",
 		},
 		grid: `
 		             | absent      | not uploaded | uploaded    | replaced    | expired     | public
