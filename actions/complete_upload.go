@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"hasura-storage/graphql"
 )
 
 const (
@@ -23,7 +25,8 @@ const (
 // file. Calls for the same upload join one piece of work, which goes on if all
 // of them leave.
 func (s *Storage) CompleteUpload(ctx context.Context, as Session, in CompleteUpload) (File, error) {
-	if _, err := s.as(as); err != nil {
+	caller, err := s.as(as)
+	if err != nil {
 		return File{}, err
 	}
 	id, err := validID("uploadId", in.UploadID)
@@ -44,11 +47,12 @@ func (s *Storage) CompleteUpload(ctx context.Context, as Session, in CompleteUpl
 			return File{}, err
 		}
 	}
-	return s.told(as, u)
+	return s.told(ctx, caller, as, u)
 }
 
-// told is what a ticket's holder learns of a closed upload's file.
-func (s *Storage) told(as Session, u upload) (File, error) {
+// told is what a ticket's holder learns of a closed upload's file: who opened it
+// learns of the bytes as long as they are the file's, anybody else the id alone.
+func (s *Storage) told(ctx context.Context, caller graphql.Caller, as Session, u upload) (File, error) {
 	if u.State != stateCommitted {
 		return File{}, errNoUpload
 	}
@@ -56,13 +60,36 @@ func (s *Storage) told(as Session, u upload) (File, error) {
 	if f == nil {
 		return File{}, Errorf(FileNotFound, "the file was deleted since")
 	}
-	if deref(u.Session_key) != s.sessionKey(as) {
+	if deref(u.Session_key) != s.sessionKey(as) || s.keys.of(f.Id, f.ObjectKey) != u.key() {
 		return File{ID: f.Id}, nil
 	}
+	bucket, name, err := s.labels(ctx, caller, u)
+	if err != nil {
+		return File{}, err
+	}
 	return File{
-		ID: f.Id, BucketID: &f.BucketId, Name: f.Name, Size: (*int64)(f.Size), MimeType: f.MimeType, ETag: f.Etag,
+		ID: f.Id, BucketID: bucket, Name: name, Size: (*int64)(f.Size), MimeType: f.MimeType, ETag: f.Etag,
 		SHA256: f.Sha256, Width: f.Width, Height: f.Height, Placeholder: f.Placeholder,
 	}, nil
+}
+
+// labels returns bucket and name of an upload's file. They can change without new
+// bytes, and so can who may see them: where they are not as the upload has
+// them, Hasura decides whether the caller learns what they are now.
+func (s *Storage) labels(ctx context.Context, caller graphql.Caller, u upload) (bucket, name *string, err error) {
+	f := u.File
+	if f.BucketId == deref(u.Bucket_id) && deref(f.Name) == deref(u.Name) {
+		return &f.BucketId, f.Name, nil
+	}
+	f, err = s.fileFor(ctx, caller, f.Id)
+	switch {
+	case err == nil:
+		return &f.BucketId, f.Name, nil
+	case has(err, FileNotFound, NotAllowed):
+		return u.Bucket_id, u.Name, nil
+	default:
+		return nil, nil, err
+	}
 }
 
 // join starts the completion of an upload, or waits for the one that runs, here
