@@ -123,9 +123,10 @@ func (s *Storage) unscanned(err error, size int64) error {
 	case errors.Is(err, clamd.ErrTooLarge):
 		return Errorf(FileTooBig, "the file has %d bytes, the virus scanner takes fewer", size).With("size", size).Because(err)
 	case errors.Is(err, clamd.ErrUnavailable) && rules.AcceptUnscanned:
-		s.log.Warn("a file is taken unscanned", zap.Error(err))
+		s.log.Warn("a file is taken unscanned", zap.String("clamd", rules.Server), zap.Error(err))
 		return nil
 	case errors.Is(err, clamd.ErrUnavailable):
+		s.log.Warn("a file could not be scanned for viruses", zap.String("clamd", rules.Server), zap.Error(err))
 		return Errorf(Busy, "the file could not be scanned for viruses, try again").Because(err)
 	default:
 		return storeError(err)

@@ -2,11 +2,16 @@ package actions_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"hasura-storage/actions"
 	"hasura-storage/actions/internal/clamd/clamdtest"
@@ -181,6 +186,32 @@ func TestWithoutTheScannerUploadsWait(t *testing.T) {
 		t.Errorf("the sweep completed %d", done.Completed)
 	}
 	s.holds()
+}
+
+func TestTheLogSaysWhyNothingIsScanned(t *testing.T) {
+	s := scanned(t, actions.Antivirus{Server: "tcp://127.0.0.1:1"})
+	core, logs := observer.New(zap.WarnLevel)
+	s.options.Log = zap.New(core)
+	s.service = s.instance()
+	owner := user()
+	for name, upload := range map[string]func() error{
+		"by PUT": func() error { return s.complete(owner, arrived(s, owner)) },
+		"by REST": func() error {
+			_, err := s.service.UploadFiles(t.Context(), sentBy(owner), &parts{{"file[]", "a.txt", []byte("bytes")}})
+			return err
+		},
+	} {
+		if err := upload(); code(err) != actions.Busy {
+			t.Errorf("%s: %v", name, err)
+		}
+		said := logs.TakeAll()
+		if len(said) != 1 || said[0].ContextMap()["clamd"] != "tcp://127.0.0.1:1" || !strings.Contains(fmt.Sprint(said[0].ContextMap()["error"]), "refused") {
+			t.Errorf("%s: the log says %v", name, said)
+		}
+		if strings.Contains(fmt.Sprint(said), "a.txt") {
+			t.Errorf("%s: the log names the file: %v", name, said)
+		}
+	}
 }
 
 func TestUnscannedFilesAreTakenWhereTheSettingSaysSo(t *testing.T) {
