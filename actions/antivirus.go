@@ -80,6 +80,9 @@ func (v *scanner) admit(size int64) error {
 
 // admit holds a file to the bucket's rules and to those of the service.
 func (s *Storage) admit(b *graphql.Bucket, size int64, mimeType *string) error {
+	if err := readableType(mimeType); err != nil {
+		return err
+	}
 	if err := judge(b, size, mimeType); err != nil {
 		return err
 	}

@@ -118,6 +118,9 @@ func (s *Storage) keepLease(ctx context.Context, u upload) (stop func()) {
 
 // assemble makes the final object, where no client can write, of what arrived.
 func (s *Storage) assemble(ctx context.Context, u upload, parts []UploadedPart) (s3.Object, error) {
+	if err := readableType(u.Mime_type); err != nil { // the store could not be told it
+		return s3.Object{}, err
+	}
 	switch {
 	case u.Kind == kindCopy:
 		return s.copySource(ctx, u)

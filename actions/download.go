@@ -119,15 +119,18 @@ func (s *Storage) lifeAsked(as Session, b *graphql.Bucket, argument string, aske
 
 // storeLink presigns a download at the store, or at this service where clients
 // cannot reach it. Type, name and caching are fixed by the signature; what a
-// browser would run becomes an attachment.
+// browser would run becomes an attachment, and what has no type that can be sent,
+// mere bytes.
 func (s *Storage) storeLink(ctx context.Context, f *graphql.File, in GetDownload, life time.Duration) (Download, error) {
-	contentType := deref(f.MimeType)
+	contentType, kind := deref(f.MimeType), "inline"
 	if contentType == "" {
 		contentType = octetStream
 	}
-	kind := "inline"
 	if in.Disposition == dispositionAttachment || runsInABrowser(contentType) {
 		kind = "attachment"
+	}
+	if !isMediaType(contentType) {
+		contentType = octetStream
 	}
 	name := deref(f.Name)
 	if in.Filename != nil {

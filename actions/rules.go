@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
-	"mime"
 	"strings"
 	"time"
 
@@ -72,8 +71,7 @@ func validMimeType(mimeType *string) error {
 	if len(*mimeType) > maxMimeTypeBytes {
 		return Errorf(BadRequest, "mimeType is longer than %d bytes", maxMimeTypeBytes)
 	}
-	parsed, _, err := mime.ParseMediaType(*mimeType)
-	if err != nil || strings.Count(parsed, "/") != 1 {
+	if !isMediaType(*mimeType) {
 		return Errorf(BadRequest, "mimeType must be a media type such as image/jpeg")
 	}
 	return nil

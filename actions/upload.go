@@ -172,6 +172,9 @@ func (s *Storage) place(ctx context.Context, u upload, expires time.Time) error 
 		mimeType = u.File.MimeType
 	}
 	bucket := u.File.BucketId
+	if err := readableType(mimeType); err != nil {
+		return err
+	}
 	placed := deref(u.Bucket_id) == bucket && deref(u.Mime_type) == deref(mimeType)
 	if placed && expires.Sub(u.Expires_at).Abs() < time.Minute {
 		return nil

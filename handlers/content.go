@@ -145,13 +145,14 @@ func describe(h http.Header, c actions.Content, d conditional.Decision) {
 // needsSandbox reports whether a browser might run scripts in a document of this
 // type: HTML, XML by any name (Chromium takes text/xsl for it, Firefox text/rdf),
 // and parts of types of their own. So all text but the plain one does, and so
-// does a type that cannot be read.
+// does a type that cannot be read, or that leaves it to the browser to find one.
 func needsSandbox(contentType string) bool {
 	t, err := contentType, error(nil)
 	if !plainType(contentType) {
 		t, _, err = mime.ParseMediaType(contentType)
 	}
-	return err != nil || strings.HasPrefix(t, "text/") && t != "text/plain" || strings.HasPrefix(t, "multipart/") ||
+	return err != nil || !strings.Contains(t, "/") || strings.Contains(t, "*") || strings.Contains(t, "unknown") || strings.Contains(t, "mozilla") ||
+		strings.HasPrefix(t, "text/") && t != "text/plain" || strings.HasPrefix(t, "multipart/") ||
 		strings.HasSuffix(t, "/xml") || strings.HasSuffix(t, "+xml")
 }
 

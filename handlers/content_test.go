@@ -105,6 +105,22 @@ func TestSignedContent(t *testing.T) {
 			service: stub{content: typed("text/ht ml")}, path: link, status: 200, calls: call,
 			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"},
 		},
+		"a type without a subtype": {
+			service: stub{content: typed("html")}, path: link, status: 200, calls: call,
+			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", "X-Content-Type-Options": "nosniff"},
+		},
+		"a type that is none, by which browsers look for HTML": {
+			service: stub{content: typed("application/unknown")}, path: link, status: 200, calls: call,
+			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", "X-Content-Type-Options": "nosniff"},
+		},
+		"any type": {
+			service: stub{content: typed("*/*")}, path: link, status: 200, calls: call,
+			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", "X-Content-Type-Options": "nosniff"},
+		},
+		"a type that ends its header": {
+			service: stub{content: typed("text/html\r\nX-Evil: 1")}, path: link, status: 200, calls: call,
+			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox", "X-Evil": ""},
+		},
 		"a stylesheet, which Chromium takes for XML": {
 			service: stub{content: typed("text/xsl")}, path: link, status: 200, calls: call,
 			answers: map[string]string{"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"},
