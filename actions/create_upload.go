@@ -179,7 +179,7 @@ func (s *Storage) openUploads(ctx context.Context, drafts []graphql.UploadValues
 	if err := s.insertUploads(ctx, drafts); err != nil {
 		return err
 	}
-	err := s.roomForUploads(ctx, drafts[0].SessionKey, 0)
+	err := s.roomForUploads(ctx, drafts[0].SessionKey)
 	if err != nil {
 		s.withdraw(ctx, drafts)
 	}
@@ -435,15 +435,14 @@ func (s *Storage) placed(ctx context.Context, u upload) (Upload, error) {
 	return s.ticket(ctx, u)
 }
 
-// roomForUploads refuses more open uploads than a session, or all together, may
-// have, if more were added to those that there are.
-func (s *Storage) roomForUploads(ctx context.Context, sessionKey string, more int) error {
+// roomForUploads refuses more open uploads than a session, or all together, may have.
+func (s *Storage) roomForUploads(ctx context.Context, sessionKey string) error {
 	// Admin: uploads are the service's own.
-	open, err := graphql.CountOpenUploads(ctx, s.hasura.Admin(), sessionKey, maxOpenPerSession+1, max(s.maxOpen-more, 0))
+	open, err := graphql.CountOpenUploads(ctx, s.hasura.Admin(), sessionKey, maxOpenPerSession+1, s.maxOpen)
 	if err != nil {
 		return hasuraError(err)
 	}
-	if len(open.OfSession)+more > maxOpenPerSession {
+	if len(open.OfSession) > maxOpenPerSession {
 		return Errorf(Busy, "the session may have at most %d open uploads", maxOpenPerSession)
 	}
 	if len(open.Beyond) > 0 {

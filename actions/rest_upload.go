@@ -109,7 +109,7 @@ func (r *restUploads) begin(ctx context.Context, kind, fileID string, ifMatch *s
 		return nil, hasuraError(err)
 	}
 	r.counts.upload(u.Kind, UploadOpened)
-	if err := r.roomForUploads(ctx, draft.SessionKey, 0); err != nil {
+	if err := r.roomForUploads(ctx, draft.SessionKey); err != nil {
 		u.finished = true // nothing else exists of it
 		r.withdraw(ctx, []graphql.UploadValues{{ID: u.Id, Kind: kind}})
 		return nil, err
