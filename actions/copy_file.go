@@ -32,7 +32,7 @@ func (s *Storage) CopyFile(ctx context.Context, as Session, in CopyFile) (File, 
 		return File{}, err
 	}
 	if err := s.insertFiles(ctx, caller, drafts, []CreateUpload{create}); err != nil {
-		return s.copyRefused(ctx, as, u, in, err)
+		return s.copyRefused(ctx, as, caller, u, err)
 	}
 	if _, err := s.tickets(ctx, drafts); err != nil {
 		return File{}, err
@@ -63,12 +63,15 @@ func (s *Storage) draftCopy(as Session, source *graphql.File, in CopyFile) (grap
 		}
 	}
 	create := CreateUpload{BucketID: in.BucketID, Name: deref(source.Name), MimeType: source.MimeType}
+	if create.MimeType != nil && !isMediaType(*create.MimeType) { // an old row may have anything
+		create.MimeType = nil
+	}
 	if in.Name != nil {
 		create.Name = *in.Name
 	}
 	key := s.keys.of(source.Id, source.ObjectKey)
 	u := s.newUpload(as, kindCopy, id, nil)
-	u.BucketID, u.Name, u.Size, u.MimeType = create.BucketID, &create.Name, int64(deref(source.Size)), source.MimeType
+	u.BucketID, u.Name, u.Size, u.MimeType = create.BucketID, &create.Name, int64(deref(source.Size)), create.MimeType
 	u.ChosenID = in.NewID != nil
 	u.SHA256, u.SourceID, u.SourceKey, u.IfMatch = source.Sha256, &source.Id, &key, source.Etag
 	return u, create, nil
@@ -76,7 +79,7 @@ func (s *Storage) draftCopy(as Session, source *graphql.File, in CopyFile) (grap
 
 // copyRefused ends a copy whose row was not written. One with the same newId
 // and source that is under way is joined.
-func (s *Storage) copyRefused(ctx context.Context, as Session, u graphql.UploadValues, in CopyFile, cause error) (File, error) {
+func (s *Storage) copyRefused(ctx context.Context, as Session, caller graphql.Caller, u graphql.UploadValues, cause error) (File, error) {
 	if !graphql.Undone(cause) && !has(cause, NotAllowed) {
 		return File{}, hasuraError(cause)
 	}
@@ -84,16 +87,34 @@ func (s *Storage) copyRefused(ctx context.Context, as Session, u graphql.UploadV
 	if !errors.Is(cause, graphql.ErrConflict) {
 		return File{}, hasuraError(cause)
 	}
-	if in.NewID != nil && !s.nameless(u.Session) {
-		other, err := s.creationOf(ctx, u.FileID)
-		if err != nil {
-			return File{}, err
-		}
-		if other != nil && other.Kind == kindCopy && deref(other.Session_key) == u.SessionKey && deref(other.Source_key) == *u.SourceKey {
-			return s.CompleteUpload(ctx, as, CompleteUpload{UploadID: other.Id})
-		}
+	before, err := s.copyUnderWay(ctx, caller, u)
+	switch {
+	case err != nil:
+		return File{}, err
+	case before != "":
+		return s.CompleteUpload(ctx, as, CompleteUpload{UploadID: before})
 	}
 	return File{}, s.conflictOfCreate(ctx, []graphql.UploadValues{u}, cause)
+}
+
+// copyUnderWay returns the id of the upload that the same call began before, "" if
+// there is none.
+func (s *Storage) copyUnderWay(ctx context.Context, caller graphql.Caller, u graphql.UploadValues) (string, error) {
+	if !u.ChosenID || s.nameless(u.Session) {
+		return "", nil
+	}
+	other, err := s.creationOf(ctx, u.FileID)
+	if err != nil || other == nil || other.Kind != kindCopy {
+		return "", err
+	}
+	if deref(other.Session_key) != u.SessionKey || deref(other.Source_key) != *u.SourceKey {
+		return "", nil
+	}
+	own, err := s.isOwn(ctx, caller, u, other.File)
+	if err != nil || !own {
+		return "", err
+	}
+	return other.Id, nil
 }
 
 // copySource copies the version that was the source when the copy was asked for.

@@ -3,6 +3,7 @@ package actions_test
 import (
 	"bytes"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -62,6 +63,17 @@ func TestWhoMayCopyWhat(t *testing.T) {
 	s.sweep(4 * time.Hour)
 	if keys, files := s.keys(), rows(s.graphql(nil, `{ files { id } }`, nil)["files"]); len(keys) != 1 || len(files) != 1 {
 		t.Errorf("left behind: %v, %v", keys, files)
+	}
+}
+
+func TestACopyOfARowWhoseTypeIsNone(t *testing.T) {
+	s := start(t)
+	owner := user()
+	source := s.upload(owner, "a.txt", "text/plain", []byte("bytes"))
+	s.graphql(nil, `mutation($id: uuid!) { updateFile(pk_columns: {id: $id}, _set: {mimeType: "html"}) { id } }`, map[string]any{"id": source.ID})
+	file, err := s.service.CopyFile(t.Context(), owner, actions.CopyFile{ID: source.ID})
+	if err != nil || !strings.HasPrefix(*file.MimeType, "text/plain") {
+		t.Errorf("%+v, %v", file, err)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
-	"time"
 
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
@@ -58,10 +57,10 @@ func (s *Storage) create(ctx context.Context, as Session, files []CreateUpload) 
 		return nil, err
 	}
 	if err := s.openUploads(ctx, drafts); err != nil {
-		return s.again(ctx, drafts, files, err)
+		return s.again(ctx, caller, drafts, files, err)
 	}
 	if err := s.insertFiles(ctx, caller, drafts, files); err != nil {
-		return s.refused(ctx, drafts, files, err)
+		return s.refused(ctx, caller, drafts, files, err)
 	}
 	return s.tickets(ctx, drafts)
 }
@@ -200,7 +199,7 @@ func (s *Storage) insertFiles(ctx context.Context, caller graphql.Caller, drafts
 	}
 	done, err := graphql.InsertFiles(ctx, caller, rows)
 	if errors.Is(err, graphql.ErrConflict) {
-		return s.unlessInsertedTwice(ctx, drafts, err)
+		return s.unlessInsertedTwice(ctx, caller, drafts, err)
 	}
 	if err != nil {
 		return err
@@ -211,59 +210,26 @@ func (s *Storage) insertFiles(ctx context.Context, caller graphql.Caller, drafts
 	return nil
 }
 
-// unlessInsertedTwice returns nil if the rows that an insert found were written by
-// itself, the request having been sent twice on the way: each is younger than
-// its upload, is as it was sent, and no other upload is or was for it. Who
-// creates a file writes his upload first, so a row of somebody else's has one.
-// Otherwise it returns conflict, or why it cannot tell: then nothing may be taken back.
-func (s *Storage) unlessInsertedTwice(ctx context.Context, drafts []graphql.UploadValues, conflict error) error {
-	written, err := s.uploads(ctx, drafts)
-	if err != nil {
-		return cannotTell(err)
-	}
-	for i, u := range written {
-		f := u.File
-		if f == nil || deref(f.IsUploaded) || f.CreatedAt.Before(u.Created_at) ||
-			deref(f.Name) != deref(drafts[i].Name) || int64(deref(f.Size)) != drafts[i].Size {
-			return conflict
-		}
-		// Admin: uploads are the service's own.
-		all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), f.Id)
-		if err != nil {
-			return cannotTell(err)
-		}
-		if len(all.Uploads) != 1 {
-			return conflict
-		}
-	}
-	return nil
-}
-
-// cannotTell hides what went wrong: it is no answer to the insert, whatever it says.
-func cannotTell(err error) error {
-	return Errorf(HasuraUnavailable, "whether the file was created is unknown, try again").Because(errors.New(err.Error()))
-}
-
 // refused ends a create whose file rows were not written. Where the outcome is
 // unknown everything stays for the sweep; a clear no takes the tickets back.
-func (s *Storage) refused(ctx context.Context, drafts []graphql.UploadValues, files []CreateUpload, cause error) ([]Upload, error) {
+func (s *Storage) refused(ctx context.Context, caller graphql.Caller, drafts []graphql.UploadValues, files []CreateUpload, cause error) ([]Upload, error) {
 	if !graphql.Undone(cause) && !has(cause, NotAllowed) {
 		return nil, hasuraError(cause)
 	}
 	s.withdraw(ctx, drafts)
-	return s.again(ctx, drafts, files, cause)
+	return s.again(ctx, caller, drafts, files, cause)
 }
 
 // again answers a create for which there was no room, or whose files exist, with
 // the tickets that the same request was given before; otherwise with the cause.
-func (s *Storage) again(ctx context.Context, drafts []graphql.UploadValues, files []CreateUpload, cause error) ([]Upload, error) {
+func (s *Storage) again(ctx context.Context, caller graphql.Caller, drafts []graphql.UploadValues, files []CreateUpload, cause error) ([]Upload, error) {
 	taken := errors.Is(cause, graphql.ErrConflict)
 	if !taken && !has(cause, Busy) {
 		return nil, hasuraError(cause)
 	}
 	tickets := make([]Upload, len(files))
 	for i := range files {
-		ticket, ok := s.repeated(ctx, drafts[i], files[i])
+		ticket, ok := s.repeated(ctx, caller, drafts[i], files[i])
 		if !ok && taken {
 			return nil, s.conflictOfCreate(ctx, drafts, cause)
 		}
@@ -292,65 +258,6 @@ func (s *Storage) withdraw(ctx context.Context, drafts []graphql.UploadValues) {
 	for _, u := range drafts {
 		s.counts.upload(u.Kind, UploadWithdrawn)
 	}
-}
-
-// repeated finds the open upload that an identical create of the same session
-// began: its answer was lost on the way, so it is given again with fresh URLs. A
-// stranger could say what anybody without a name has said, so those get none.
-func (s *Storage) repeated(ctx context.Context, u graphql.UploadValues, in CreateUpload) (Upload, bool) {
-	if in.ID == nil || s.nameless(u.Session) {
-		return Upload{}, false
-	}
-	other, err := s.creationOf(ctx, u.FileID)
-	if err != nil || other == nil || other.Kind != kindCreate || !other.isOpen() || deref(other.Session_key) != u.SessionKey {
-		return Upload{}, false
-	}
-	sameBucket := in.BucketID == nil || *in.BucketID == other.File.BucketId
-	if !sameBucket || deref(other.Name) != in.Name || other.size() != u.Size {
-		return Upload{}, false
-	}
-	ticket, err := s.ticket(ctx, *other)
-	return ticket, err == nil
-}
-
-// nameless reports whether a session is of the unauthorized role, all of whose
-// callers are one.
-func (s *Storage) nameless(as Session) bool {
-	return as.Role() == s.unauthorizedRole && as.Role() != ""
-}
-
-// creationOf returns the upload that creates, or created, a file that exists; nil
-// if there is none any more. Of several calls that create the same file one wins,
-// and the others withdraw their uploads: until they have, nobody can tell them apart.
-func (s *Storage) creationOf(ctx context.Context, fileID string) (*upload, error) {
-	const looks, pause = 20, 100 * time.Millisecond
-	for range looks {
-		// Admin: uploads are the service's own.
-		all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), fileID)
-		if err != nil {
-			return nil, hasuraError(err)
-		}
-		var found []upload
-		for _, row := range all.Uploads {
-			u := upload{row}
-			creates := u.Kind != kindReplace && u.File != nil
-			if creates && (u.State == stateCommitted || u.isOpen() && !deref(u.File.IsUploaded)) {
-				found = append(found, u)
-			}
-		}
-		switch len(found) {
-		case 0:
-			return nil, nil
-		case 1:
-			return &found[0], nil
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return nil, Errorf(Busy, "the request was given up").Because(ctx.Err())
-		}
-	}
-	return nil, Errorf(Busy, "several calls create the file at once, try again")
 }
 
 // conflictOfCreate words a constraint's no.

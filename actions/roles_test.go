@@ -23,6 +23,8 @@ insert_permissions:
     permission: {check: {mime_type: {_like: "image/%"}}, set: {uploaded_by_user_id: x-hasura-user-id}, columns: [id, bucket_id, name, size, mime_type]}
   - role: dropper
     permission: {check: {}, set: {bucket_id: inbox}, columns: [id, name, size, mime_type]}
+  - role: keeper
+    permission: {check: {}, columns: [id, name, size]}
   - role: machine
     permission: {backend_only: true, check: {}, columns: [id, name, size, mime_type]}
 select_permissions:
@@ -32,11 +34,15 @@ select_permissions:
     permission: {columns: [id], filter: {}}
   - role: labeller
     permission: {columns: [id], filter: {}}
+  - role: keeper
+    permission: {columns: [id], filter: {}}
 update_permissions:
   - role: namer
     permission: {columns: [name], filter: {}, check: null}
   - role: labeller
     permission: {columns: [metadata], filter: {}, check: null}
+  - role: keeper
+    permission: {columns: [name], filter: {}, check: null}
 `
 
 const inherited = `
@@ -217,6 +223,8 @@ func TestWhoMayReplace(t *testing.T) {
 	s := startRoles(t)
 	owner := user()
 	file := s.upload(owner, "a.txt", "text/plain", []byte("first"))
+	_ = s.service.Close(t.Context()) // what cleans up behind the upload has ended then
+	s.service = s.instance()
 	base := actions.ReplaceFile{ID: file.ID, Size: 5}
 	with := func(change func(*actions.ReplaceFile)) actions.ReplaceFile {
 		r := base

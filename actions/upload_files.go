@@ -215,7 +215,7 @@ func (f *uploadForm) insertRow(ctx context.Context, u *restUpload) error {
 	done, err := graphql.InsertFiles(ctx, f.caller, []graphql.FileValues{row})
 	inserted := err == nil && done.Inserted.Affected_rows == 1
 	if errors.Is(err, graphql.ErrConflict) {
-		err = f.unlessInsertedTwice(ctx, []graphql.UploadValues{{ID: u.Id, Name: &u.name, Size: u.object.Size}}, err)
+		err = f.unlessInsertedTwice(ctx, f.caller, []graphql.UploadValues{{ID: u.Id, Name: &u.name, Size: u.object.Size, ChosenID: true}}, err)
 		inserted = err == nil
 	}
 	switch {

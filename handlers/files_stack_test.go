@@ -223,8 +223,18 @@ func kindOfKey(path string) string {
 	return "bucket"
 }
 
-// forget empties the notes.
+// forget empties the notes, once what goes on behind uploads that have ended is over.
 func (s *restStack) forget() {
+	const unsettled = `SELECT count(*) FROM "storage.uploads" WHERE state <> 'open' AND next_check_at <= expires_at`
+	for range 100 {
+		if s.hasura == nil { // it runs elsewhere
+			break
+		}
+		if left, err := s.hasura.Query(s.t.Context(), unsettled); err != nil || left == "0" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.operations, s.calls = nil, nil

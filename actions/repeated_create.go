@@ -1,0 +1,139 @@
+package actions
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"hasura-storage/graphql"
+)
+
+// unlessInsertedTwice returns nil if the rows that an insert found were written by
+// itself, the request having been sent twice on the way: each is younger than
+// its upload, is as it was sent and the caller's own, and no other upload is or
+// was for it. Who creates a file writes his upload first, so a row of somebody
+// else's has one, unless he inserts it by Hasura itself.
+// Otherwise it returns conflict, or why it cannot tell: then nothing may be taken back.
+func (s *Storage) unlessInsertedTwice(ctx context.Context, caller graphql.Caller, drafts []graphql.UploadValues, conflict error) error {
+	written, err := s.uploads(ctx, drafts)
+	if err != nil {
+		return cannotTell(err)
+	}
+	for i, u := range written {
+		f := u.File
+		if f == nil || deref(f.IsUploaded) || f.CreatedAt.Before(u.Created_at) ||
+			deref(f.Name) != deref(drafts[i].Name) || int64(deref(f.Size)) != drafts[i].Size {
+			return conflict
+		}
+		// Admin: uploads are the service's own.
+		all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), f.Id)
+		if err != nil {
+			return cannotTell(err)
+		}
+		if len(all.Uploads) != 1 {
+			return conflict
+		}
+		own, err := s.isOwn(ctx, caller, drafts[i], f)
+		if err != nil {
+			return cannotTell(err)
+		}
+		if !own {
+			return conflict
+		}
+	}
+	return nil
+}
+
+// cannotTell hides what went wrong: it is no answer to the insert, whatever it says.
+func cannotTell(err error) error {
+	return Errorf(HasuraUnavailable, "whether the file was created is unknown, try again").Because(errors.New(err.Error()))
+}
+
+// isOwn reports whether a row that stands where a create was to write its own is
+// the work of the same caller. Anybody who may insert by Hasura itself can choose
+// the same id first, and would get the bytes. A row that names its owner tells;
+// otherwise the caller has to see it and, if his role may update files, to be
+// allowed this one. An id that we have chosen nobody else can have.
+func (s *Storage) isOwn(ctx context.Context, caller graphql.Caller, u graphql.UploadValues, f *graphql.File) (bool, error) {
+	if !u.ChosenID {
+		return true, nil
+	}
+	if f.UploadedByUserId != nil && u.Session != nil {
+		return strings.EqualFold(*f.UploadedByUserId, u.Session["x-hasura-user-id"]), nil
+	}
+	may, err := s.visible(ctx, caller, []string{f.Id})
+	if has(err, NotAllowed) { // the role sees no files at all
+		return u.Session != nil, nil
+	}
+	if err != nil || !may[f.Id] {
+		return false, err
+	}
+	err = mayReplace(ctx, caller, f, graphql.FileChanges{})
+	if has(err, NotAllowed) {
+		return errors.Unwrap(err) != nil, nil // Hasura's no to the role, not to the row
+	}
+	return err == nil, err
+}
+
+// repeated finds the open upload that an identical create of the same session
+// began: its answer was lost on the way, so it is given again with fresh URLs. A
+// stranger could say what anybody without a name has said, so those get none.
+func (s *Storage) repeated(ctx context.Context, caller graphql.Caller, u graphql.UploadValues, in CreateUpload) (Upload, bool) {
+	if in.ID == nil || s.nameless(u.Session) {
+		return Upload{}, false
+	}
+	other, err := s.creationOf(ctx, u.FileID)
+	if err != nil || other == nil || other.Kind != kindCreate || !other.isOpen() || deref(other.Session_key) != u.SessionKey {
+		return Upload{}, false
+	}
+	sameBucket := in.BucketID == nil || *in.BucketID == other.File.BucketId
+	if !sameBucket || deref(other.Name) != in.Name || other.size() != u.Size {
+		return Upload{}, false
+	}
+	if own, err := s.isOwn(ctx, caller, u, other.File); err != nil || !own {
+		return Upload{}, false
+	}
+	ticket, err := s.ticket(ctx, *other)
+	return ticket, err == nil
+}
+
+// nameless reports whether a session is of the unauthorized role, all of whose
+// callers are one.
+func (s *Storage) nameless(as Session) bool {
+	return as.Role() == s.unauthorizedRole && as.Role() != ""
+}
+
+// creationOf returns the upload that creates, or created, a file that exists; nil
+// if there is none any more. Of several calls that create the same file one wins,
+// and the others withdraw their uploads: until they have, nobody can tell them apart.
+func (s *Storage) creationOf(ctx context.Context, fileID string) (*upload, error) {
+	const looks, pause = 20, 100 * time.Millisecond
+	for range looks {
+		// Admin: uploads are the service's own.
+		all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), fileID)
+		if err != nil {
+			return nil, hasuraError(err)
+		}
+		var found []upload
+		for _, row := range all.Uploads {
+			u := upload{row}
+			creates := u.Kind != kindReplace && u.File != nil
+			if creates && (u.State == stateCommitted || u.isOpen() && !deref(u.File.IsUploaded)) {
+				found = append(found, u)
+			}
+		}
+		switch len(found) {
+		case 0:
+			return nil, nil
+		case 1:
+			return &found[0], nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, Errorf(Busy, "the request was given up").Because(ctx.Err())
+		}
+	}
+	return nil, Errorf(Busy, "several calls create the file at once, try again")
+}
