@@ -10,39 +10,41 @@ import (
 )
 
 // unlessInsertedTwice returns nil if the rows that an insert found were written by
-// itself, the request having been sent twice on the way: each is younger than
-// its upload, is as it was sent and the caller's own, and no other upload is or
-// was for it. Who creates a file writes his upload first, so a row of somebody
-// else's has one, unless he inserts it by Hasura itself.
-// Otherwise it returns conflict, or why it cannot tell: then nothing may be taken back.
+// itself, the request having been sent twice on the way. Otherwise it returns
+// conflict, or why it cannot tell: then nothing may be taken back.
 func (s *Storage) unlessInsertedTwice(ctx context.Context, caller graphql.Caller, drafts []graphql.UploadValues, conflict error) error {
 	written, err := s.uploads(ctx, drafts)
 	if err != nil {
 		return cannotTell(err)
 	}
 	for i, u := range written {
-		f := u.File
-		if f == nil || deref(f.IsUploaded) || f.CreatedAt.Before(u.Created_at) ||
-			deref(f.Name) != deref(drafts[i].Name) || int64(deref(f.Size)) != drafts[i].Size {
-			return conflict
-		}
-		// Admin: uploads are the service's own.
-		all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), f.Id)
+		itself, err := s.insertedFor(ctx, caller, drafts[i], u)
 		if err != nil {
 			return cannotTell(err)
 		}
-		if len(all.Uploads) != 1 {
-			return conflict
-		}
-		own, err := s.isOwn(ctx, caller, drafts[i], f)
-		if err != nil {
-			return cannotTell(err)
-		}
-		if !own {
+		if !itself {
 			return conflict
 		}
 	}
 	return nil
+}
+
+// insertedFor reports whether an upload's file row was inserted for it: it is
+// younger than the upload, is as it was sent and the caller's own, and no other
+// upload is or was for it. Who creates a file writes his upload first, so a row of
+// somebody else's has one, unless he inserts it by Hasura itself.
+func (s *Storage) insertedFor(ctx context.Context, caller graphql.Caller, draft graphql.UploadValues, u upload) (bool, error) {
+	f := u.File
+	if f == nil || deref(f.IsUploaded) || f.CreatedAt.Before(u.Created_at) ||
+		deref(f.Name) != deref(draft.Name) || int64(deref(f.Size)) != draft.Size {
+		return false, nil
+	}
+	// Admin: uploads are the service's own.
+	all, err := graphql.UploadsOfFile(ctx, s.hasura.Admin(), f.Id)
+	if err != nil || len(all.Uploads) != 1 {
+		return false, err
+	}
+	return s.isOwn(ctx, caller, draft, f)
 }
 
 // cannotTell hides what went wrong: it is no answer to the insert, whatever it says.
