@@ -50,14 +50,17 @@ func (p *program) stored(f *modelFile, content []byte, by *modelTicket) {
 	if content == nil {
 		p.t.Errorf("a virus was stored in %s", f.id)
 	}
-	former := f.told
+	former := slices.Clone(f.possible)
+	if f.told != nil {
+		former = append(former, f.told)
+	}
 	f.told, f.possible = content, nil
 	f.gone = false // an insert that arrived late brought the row back before this
 	if by != nil {
 		f.possible = append(f.possible, by.former...) // a sweep was faster than the client
 	}
-	if by != nil && by.earlier && former != nil { // then what was told since came after it
-		f.possible = append(f.possible, former)
+	if by != nil && by.earlier { // then what was told since, or has failed without a clear no, came after it
+		f.possible = append(f.possible, former...)
 	}
 	for _, other := range p.tickets {
 		if other != by && other.file == f && other.sent && !other.ended {
