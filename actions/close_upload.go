@@ -147,11 +147,12 @@ func (s *Storage) abandon(ctx context.Context, u upload) (closed bool) {
 }
 
 // abandonSoon does the same without waiting for the store, which may not answer.
-func (s *Storage) abandonSoon(ctx context.Context, u upload) {
-	if s.closeUnclaimed(ctx, u) {
+func (s *Storage) abandonSoon(ctx context.Context, u upload) (closed bool) {
+	if closed = s.closeUnclaimed(ctx, u); closed {
 		u.State = stateAborted
 		s.cleanSoon(ctx, u)
 	}
+	return closed
 }
 
 // closeUnclaimed aborts an upload unless somebody has claimed it since it was read.

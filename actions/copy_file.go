@@ -72,7 +72,9 @@ func (s *Storage) draftCopy(as Session, source *graphql.File, in CopyFile) (grap
 	key := s.keys.of(source.Id, source.ObjectKey)
 	u := s.newUpload(as, kindCopy, id, nil)
 	u.BucketID, u.Name, u.Size, u.MimeType = create.BucketID, &create.Name, int64(deref(source.Size)), create.MimeType
-	u.ChosenID = in.NewID != nil
+	if in.NewID != nil {
+		u.ChosenID, u.BucketID = true, nil
+	}
 	u.SHA256, u.SourceID, u.SourceKey, u.IfMatch = source.Sha256, &source.Id, &key, source.Etag
 	return u, create, nil
 }
@@ -110,8 +112,7 @@ func (s *Storage) copyUnderWay(ctx context.Context, caller graphql.Caller, u gra
 	if deref(other.Session_key) != u.SessionKey || deref(other.Source_key) != *u.SourceKey {
 		return "", nil
 	}
-	own, err := s.isOwn(ctx, caller, u, other.File)
-	if err != nil || !own {
+	if own, err := s.isFor(ctx, caller, *other); err != nil || !own {
 		return "", err
 	}
 	return other.Id, nil

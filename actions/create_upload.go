@@ -124,7 +124,10 @@ func (s *Storage) draft(as Session, in CreateUpload, bucket *graphql.Bucket) (gr
 		fileID = id
 	}
 	u := s.newUpload(as, kindCreate, fileID, bucket)
-	u.Name, u.Size, u.MimeType, u.SHA256, u.ChosenID = &in.Name, int64(in.Size), in.MimeType, in.SHA256, in.ID != nil
+	u.Name, u.Size, u.MimeType, u.SHA256 = &in.Name, int64(in.Size), in.MimeType, in.SHA256
+	if in.ID != nil {
+		u.ChosenID, u.BucketID = true, nil // place names it once the file's row is the caller's own
+	}
 	return u, s.chooseMethod(&u, in.Method)
 }
 
@@ -199,7 +202,7 @@ func (s *Storage) insertFiles(ctx context.Context, caller graphql.Caller, drafts
 	}
 	done, err := graphql.InsertFiles(ctx, caller, rows)
 	if errors.Is(err, graphql.ErrConflict) {
-		return s.unlessInsertedTwice(ctx, caller, drafts, err)
+		return s.unlessInsertedTwice(ctx, caller, drafts, files, err)
 	}
 	if err != nil {
 		return err
@@ -229,7 +232,10 @@ func (s *Storage) again(ctx context.Context, caller graphql.Caller, drafts []gra
 	}
 	tickets := make([]Upload, len(files))
 	for i := range files {
-		ticket, ok := s.repeated(ctx, caller, drafts[i], files[i])
+		ticket, ok, err := s.repeated(ctx, caller, drafts[i], files[i])
+		if err != nil {
+			return nil, err
+		}
 		if !ok && taken {
 			return nil, s.conflictOfCreate(ctx, drafts, cause)
 		}
@@ -286,7 +292,10 @@ func (s *Storage) tickets(ctx context.Context, drafts []graphql.UploadValues) ([
 	work.SetLimit(8)
 	for i, u := range uploads {
 		work.Go(func() error {
-			err := s.closeFormer(workCtx, u, drafts[i].ChosenID)
+			var err error
+			if drafts[i].ChosenID {
+				err = s.closeFormer(workCtx, u)
+			}
 			if err == nil {
 				tickets[i], err = s.placed(workCtx, u)
 			}
@@ -302,17 +311,19 @@ func (s *Storage) tickets(ctx context.Context, drafts []graphql.UploadValues) ([
 
 // withoutTickets ends uploads whose tickets were not given for cause. Where files
 // may not be, they go at once. Otherwise the same call may succeed when it is
-// repeated, but without an id of the client's nobody can repeat it.
+// repeated, if it can be: if all ids are the client's, and he has a name. Nobody
+// waits for Hasura again and again; the sweep ends what is left.
 func (s *Storage) withoutTickets(ctx context.Context, drafts []graphql.UploadValues, uploads []upload, cause error) {
 	final := has(cause, append(guarded, FileNotFound)...)
-	if !final && slices.ContainsFunc(drafts, func(u graphql.UploadValues) bool { return u.ChosenID }) {
+	ours := slices.ContainsFunc(drafts, func(u graphql.UploadValues) bool { return !u.ChosenID })
+	if !final && !ours && !s.nameless(drafts[0].Session) {
 		return
 	}
 	for _, u := range uploads {
 		if final {
 			s.abandon(ctx, u)
-		} else {
-			s.abandonSoon(ctx, u)
+		} else if !s.abandonSoon(ctx, u) {
+			return
 		}
 	}
 }
@@ -320,13 +331,16 @@ func (s *Storage) withoutTickets(ctx context.Context, drafts []graphql.UploadVal
 // closeFormer closes uploads that were to create the same file: its row was deleted
 // since, and whoever has their tickets must not give the new one its bytes. Only
 // an id that a client chose can have been another file's.
-func (s *Storage) closeFormer(ctx context.Context, u upload, chosen bool) error {
-	if !chosen {
-		return nil
-	}
+func (s *Storage) closeFormer(ctx context.Context, u upload) error {
 	// Admin: uploads are the service's own. The sweep removes what they left.
-	_, err := graphql.CloseFormerUploads(ctx, s.hasura.Admin(), u.File_id, u.Created_at, newID(), s.now().Add(closedCheck))
-	return hasuraError(err)
+	done, err := graphql.CloseFormerUploads(ctx, s.hasura.Admin(), u.File_id, u.Created_at, newID(), s.now().Add(closedCheck))
+	if err != nil {
+		return hasuraError(err)
+	}
+	for _, former := range done.Closed.Returning {
+		s.counts.upload(former.Kind, UploadAborted)
+	}
+	return nil
 }
 
 // placed holds a new file to the rules of the bucket where it stands.
@@ -370,4 +384,10 @@ func (s *Storage) sessionKey(as Session) string {
 	}
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
+}
+
+// nameless reports whether a session is of the unauthorized role, all of whose
+// callers are one.
+func (s *Storage) nameless(as Session) bool {
+	return as.Role() == s.unauthorizedRole && as.Role() != ""
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hasura-storage/actions"
+	"hasura-storage/actions/internal/faults"
 )
 
 // TestATicketOfAFormerFileIsOver: who once had a file of an id cannot give the
@@ -29,6 +30,28 @@ func TestATicketOfAFormerFileIsOver(t *testing.T) {
 		t.Errorf("the file is %q, %s", got, c)
 	}
 	s.holds()
+}
+
+// TestAFormerTicketIsOverOnceAFormHasTheID: the same for a file that comes by REST.
+func TestAFormerTicketIsOverOnceAFormHasTheID(t *testing.T) {
+	s := start(t)
+	former, owner := user(), user()
+	id := "6b0e5ad2-3b0f-4c5a-9d59-0c7a5e1d7c11"
+	first := s.sent(former, s.create(former, actions.CreateUpload{ID: &id, Name: "a.txt", Size: 5}), []byte("aaaaa"))
+	s.graphql(former, `mutation($id: uuid!) { deleteFile(id: $id) { id } }`, map[string]any{"id": id})
+	s.clock.Advance(time.Second)
+	s.hasura.Set(onceAt("CommitUpload", faults.None, func() {
+		if err := s.complete(former, first); err == nil {
+			t.Error("the former ticket was completed")
+		}
+	}))
+	form := &parts{{"metadata[]", "", []byte(`{"id": "` + id + `"}`)}, {"file[]", "a.txt", []byte("bbbbb")}}
+	if _, err := s.service.UploadFiles(t.Context(), sentBy(owner), form); err != nil {
+		t.Error(err)
+	}
+	if got, c := s.download(owner, id); string(got) != "bbbbb" {
+		t.Errorf("the file is %q, %s", got, c)
+	}
 }
 
 // TestALateInsertGoesInSpiteOfAReplacement: the insert of a file that was stored and

@@ -53,6 +53,31 @@ func TestATicketThatWasNeverGivenReservesNothing(t *testing.T) {
 	}
 }
 
+// TestTicketsThatNobodyCanRepeatReserveNothing: the caller has no name, or not all
+// of a batch's ids are his.
+func TestTicketsThatNobodyCanRepeatReserveNothing(t *testing.T) {
+	s := startRoles(t)
+	s.options.UnauthorizedRole = "keeper"
+	s.service = s.instance()
+	s.store.Set(func(faults.Request) (faults.Fault, func()) { return faults.Refuse, nil })
+	file := func() actions.CreateUpload {
+		return actions.CreateUpload{Name: "a.bin", Size: 17 << 20, Method: "MULTIPART"}
+	}
+	chosen := file()
+	chosen.ID = text("99999999-9999-4999-8999-999999999999")
+	for role, files := range map[string][]actions.CreateUpload{"keeper": {chosen}, "user": {chosen, file()}} {
+		if _, err := s.service.CreateUploads(t.Context(), in(role), actions.CreateUploads{Files: files}); code(err) != actions.StorageUnavailable {
+			t.Fatalf("%s: %v", role, err)
+		}
+		if open, _ := s.counted(); open != 0 {
+			t.Errorf("%s: %d uploads are open", role, open)
+		}
+		s.store.Set(nil)
+		s.sweep(2 * time.Minute)
+		s.store.Set(func(faults.Request) (faults.Fault, func()) { return faults.Refuse, nil })
+	}
+}
+
 // TestATicketOfARepeatedCallSurvivesTheFirstOne, which waits for the store in vain.
 func TestATicketOfARepeatedCallSurvivesTheFirstOne(t *testing.T) {
 	s := start(t)

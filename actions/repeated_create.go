@@ -12,13 +12,13 @@ import (
 // unlessInsertedTwice returns nil if the rows that an insert found were written by
 // itself, the request having been sent twice on the way. Otherwise it returns
 // conflict, or why it cannot tell: then nothing may be taken back.
-func (s *Storage) unlessInsertedTwice(ctx context.Context, caller graphql.Caller, drafts []graphql.UploadValues, conflict error) error {
+func (s *Storage) unlessInsertedTwice(ctx context.Context, caller graphql.Caller, drafts []graphql.UploadValues, files []CreateUpload, conflict error) error {
 	written, err := s.uploads(ctx, drafts)
 	if err != nil {
 		return cannotTell(err)
 	}
 	for i, u := range written {
-		itself, err := s.insertedFor(ctx, caller, drafts[i], u)
+		itself, err := s.insertedFor(ctx, caller, drafts[i], files[i], u)
 		if err != nil {
 			return cannotTell(err)
 		}
@@ -33,10 +33,10 @@ func (s *Storage) unlessInsertedTwice(ctx context.Context, caller graphql.Caller
 // younger than the upload, is as it was sent and the caller's own, and no other
 // upload is or was for it. Who creates a file writes his upload first, so a row of
 // somebody else's has one, unless he inserts it by Hasura itself.
-func (s *Storage) insertedFor(ctx context.Context, caller graphql.Caller, draft graphql.UploadValues, u upload) (bool, error) {
+func (s *Storage) insertedFor(ctx context.Context, caller graphql.Caller, draft graphql.UploadValues, in CreateUpload, u upload) (bool, error) {
 	f := u.File
 	if f == nil || deref(f.IsUploaded) || f.CreatedAt.Before(u.Created_at) ||
-		deref(f.Name) != deref(draft.Name) || int64(deref(f.Size)) != draft.Size {
+		deref(f.Name) != deref(draft.Name) || int64(deref(f.Size)) != draft.Size || in.BucketID != nil && *in.BucketID != f.BucketId {
 		return false, nil
 	}
 	// Admin: uploads are the service's own.
@@ -44,7 +44,10 @@ func (s *Storage) insertedFor(ctx context.Context, caller graphql.Caller, draft 
 	if err != nil || len(all.Uploads) != 1 {
 		return false, err
 	}
-	return s.isOwn(ctx, caller, draft, f)
+	if !draft.ChosenID { // nobody else can have it
+		return true, nil
+	}
+	return s.isOwn(ctx, caller, f)
 }
 
 // cannotTell hides what went wrong: it is no answer to the insert, whatever it says.
@@ -54,56 +57,60 @@ func cannotTell(err error) error {
 
 // isOwn reports whether a row that stands where a create was to write its own is
 // the work of the same caller. Anybody who may insert by Hasura itself can choose
-// the same id first, and would get the bytes. A row that names its owner tells;
-// otherwise the caller has to see it and, if his role may update files, to be
-// allowed this one. An id that we have chosen nobody else can have.
-func (s *Storage) isOwn(ctx context.Context, caller graphql.Caller, u graphql.UploadValues, f *graphql.File) (bool, error) {
-	if !u.ChosenID {
-		return true, nil
-	}
-	if f.UploadedByUserId != nil && u.Session != nil {
-		return strings.EqualFold(*f.UploadedByUserId, u.Session["x-hasura-user-id"]), nil
+// the same id first, and would get the bytes. A row that names its owner tells,
+// where it is known who asks. Otherwise the caller has to see it and, if his role
+// may update files, to be allowed this one; a caller who does not see it may have
+// written it all the same, and nobody can tell.
+func (s *Storage) isOwn(ctx context.Context, caller graphql.Caller, f *graphql.File) (bool, error) {
+	id, known := caller.UserID()
+	if owner := f.UploadedByUserId; owner != nil && known && (id == "" || strings.EqualFold(*owner, id)) {
+		return id != "", nil
 	}
 	may, err := s.visible(ctx, caller, []string{f.Id})
-	if has(err, NotAllowed) { // the role sees no files at all
-		return u.Session != nil, nil
+	if has(err, NotAllowed) || err == nil && !may[f.Id] {
+		return false, cannotTell(errUnseen)
 	}
-	if err != nil || !may[f.Id] {
+	if err != nil {
 		return false, err
 	}
 	err = mayReplace(ctx, caller, f, graphql.FileChanges{})
 	if has(err, NotAllowed) {
-		return errors.Unwrap(err) != nil, nil // Hasura's no to the role, not to the row
+		return !errors.Is(err, errNoRowToUpdate), nil
 	}
 	return err == nil, err
+}
+
+var errUnseen = errors.New("a row with the file's id is there, which the caller does not see")
+
+// isFor reports whether an open or committed upload's file is its own: its row was
+// read back once it had been inserted, or is the caller's.
+func (s *Storage) isFor(ctx context.Context, caller graphql.Caller, u upload) (bool, error) {
+	if u.Bucket_id != nil { // which place wrote
+		return true, nil
+	}
+	return s.isOwn(ctx, caller, u.File)
 }
 
 // repeated finds the open upload that an identical create of the same session
 // began: its answer was lost on the way, so it is given again with fresh URLs. A
 // stranger could say what anybody without a name has said, so those get none.
-func (s *Storage) repeated(ctx context.Context, caller graphql.Caller, u graphql.UploadValues, in CreateUpload) (Upload, bool) {
+func (s *Storage) repeated(ctx context.Context, caller graphql.Caller, u graphql.UploadValues, in CreateUpload) (ticket Upload, ok bool, err error) {
 	if in.ID == nil || s.nameless(u.Session) {
-		return Upload{}, false
+		return Upload{}, false, nil
 	}
 	other, err := s.creationOf(ctx, u.FileID)
 	if err != nil || other == nil || other.Kind != kindCreate || !other.isOpen() || deref(other.Session_key) != u.SessionKey {
-		return Upload{}, false
+		return Upload{}, false, err
 	}
 	sameBucket := in.BucketID == nil || *in.BucketID == other.File.BucketId
 	if !sameBucket || deref(other.Name) != in.Name || other.size() != u.Size {
-		return Upload{}, false
+		return Upload{}, false, nil
 	}
-	if own, err := s.isOwn(ctx, caller, u, other.File); err != nil || !own {
-		return Upload{}, false
+	if own, err := s.isFor(ctx, caller, *other); err != nil || !own {
+		return Upload{}, false, err
 	}
-	ticket, err := s.ticket(ctx, *other)
-	return ticket, err == nil
-}
-
-// nameless reports whether a session is of the unauthorized role, all of whose
-// callers are one.
-func (s *Storage) nameless(as Session) bool {
-	return as.Role() == s.unauthorizedRole && as.Role() != ""
+	ticket, err = s.ticket(ctx, *other)
+	return ticket, err == nil, err
 }
 
 // creationOf returns the upload that creates, or created, a file that exists; nil

@@ -120,10 +120,13 @@ func mayReplace(ctx context.Context, caller graphql.Caller, f *graphql.File, set
 
 func oneRow(affected int) error {
 	if affected != 1 {
-		return Errorf(NotAllowed, "the session may not update the file")
+		return errNoRowToUpdate
 	}
 	return nil
 }
+
+// errNoRowToUpdate is a permission's no to a row, and not to the role.
+var errNoRowToUpdate = Errorf(NotAllowed, "the session may not update the file")
 
 // nothingToAppend returns what leaves a jsonb value as it is when appended with
 // Hasura's _append: {} for an object or NULL, [] for an array, nil for anything else.

@@ -25,6 +25,8 @@ insert_permissions:
     permission: {check: {}, set: {bucket_id: inbox}, columns: [id, name, size, mime_type]}
   - role: keeper
     permission: {check: {}, columns: [id, name, size]}
+  - role: finder
+    permission: {check: {}, columns: [id, name, size]}
   - role: machine
     permission: {backend_only: true, check: {}, columns: [id, name, size, mime_type]}
 select_permissions:
@@ -36,6 +38,8 @@ select_permissions:
     permission: {columns: [id], filter: {}}
   - role: keeper
     permission: {columns: [id], filter: {}}
+  - role: finder
+    permission: {columns: [id], filter: {is_uploaded: {_eq: true}}}
 update_permissions:
   - role: namer
     permission: {columns: [name], filter: {}, check: null}

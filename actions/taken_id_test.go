@@ -2,6 +2,7 @@ package actions_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -34,21 +35,50 @@ func TestARowThatAStrangerInsertedFirst(t *testing.T) {
 	}
 }
 
-// TestAnInsertOfOurOwnIsKnown, with the owner in the row and without.
+// TestAnInsertOfOurOwnIsKnown, though its request was sent twice, as far as the
+// caller can see it; otherwise it is left to the sweep.
 func TestAnInsertOfOurOwnIsKnown(t *testing.T) {
 	s := startRoles(t)
-	for name, as := range map[string]actions.Session{
-		"a row that names its owner":         user(),
-		"a role that sees no files":          in("dropper"),
-		"a role that sees and updates files": in("keeper"),
+	for name, tc := range map[string]struct {
+		as   actions.Session
+		want actions.Code
+	}{
+		"a row that names its owner":         {user(), ""},
+		"a role that sees and updates files": {in("keeper"), ""},
+		"a role that sees no files":          {in("dropper"), actions.HasuraUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			create := actions.CreateUpload{ID: text(uuid.NewString()), Name: "a", Size: 5}
 			s.hasura.Set(onceAt("InsertFiles", faults.Double, nil))
-			first := s.create(as, create)
-			if again := s.create(as, create); again.UploadID != first.UploadID {
-				t.Errorf("first %s, then %s", first.UploadID, again.UploadID)
+			first, err := s.service.CreateUpload(t.Context(), tc.as, create)
+			if code(err) != tc.want {
+				t.Fatalf("got %v", err)
 			}
+			if err == nil {
+				if again := s.create(tc.as, create); again.UploadID != first.UploadID {
+					t.Errorf("first %s, then %s", first.UploadID, again.UploadID)
+				}
+				return
+			}
+			s.sweep(3 * time.Hour)
+			if s.fileRow(*create.ID) != nil {
+				t.Error("the row is still there")
+			}
+			s.create(tc.as, create)
 		})
+	}
+}
+
+// TestARepeatNeedsNoSight: the answer to a create was lost, and its role sees no
+// files, or only those that are uploaded.
+func TestARepeatNeedsNoSight(t *testing.T) {
+	s := startRoles(t)
+	for _, role := range []string{"dropper", "finder"} {
+		as := in(role)
+		create := actions.CreateUpload{ID: text(uuid.NewString()), Name: "a", Size: 5}
+		first := s.create(as, create)
+		if again := s.create(as, create); again.UploadID != first.UploadID {
+			t.Errorf("%s: first %s, then %s", role, first.UploadID, again.UploadID)
+		}
 	}
 }

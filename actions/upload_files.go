@@ -164,7 +164,7 @@ func (f *uploadForm) insert(ctx context.Context, u *restUpload, m FileMetadata) 
 			return StoredFile{}, err
 		}
 	}
-	if err := f.insertRow(ctx, u); err != nil {
+	if err := f.insertRow(ctx, u, m.ID != ""); err != nil {
 		return StoredFile{}, err
 	}
 	row, err := f.file(ctx, u.File_id)
@@ -207,7 +207,7 @@ func (f *uploadForm) acceptable(u *restUpload) error {
 }
 
 // insertRow writes the file's row as the caller.
-func (f *uploadForm) insertRow(ctx context.Context, u *restUpload) error {
+func (f *uploadForm) insertRow(ctx context.Context, u *restUpload, chosenID bool) error {
 	row := graphql.FileValues{ID: &u.File_id, Name: &u.name, Size: &u.object.Size, MimeType: &u.mimeType}
 	if f.bucket != nil {
 		row.BucketID = &f.bucket.Id
@@ -215,10 +215,13 @@ func (f *uploadForm) insertRow(ctx context.Context, u *restUpload) error {
 	done, err := graphql.InsertFiles(ctx, f.caller, []graphql.FileValues{row})
 	inserted := err == nil && done.Inserted.Affected_rows == 1
 	if errors.Is(err, graphql.ErrConflict) {
-		err = f.unlessInsertedTwice(ctx, f.caller, []graphql.UploadValues{{ID: u.Id, Name: &u.name, Size: u.object.Size, ChosenID: true}}, err)
+		draft := graphql.UploadValues{ID: u.Id, Name: &u.name, Size: u.object.Size, ChosenID: chosenID}
+		err = f.unlessInsertedTwice(ctx, f.caller, []graphql.UploadValues{draft}, []CreateUpload{{BucketID: row.BucketID}}, err)
 		inserted = err == nil
 	}
 	switch {
+	case inserted && chosenID:
+		return f.closeFormer(ctx, u.upload)
 	case inserted:
 		return nil
 	case err == nil || graphql.Undone(err):

@@ -104,6 +104,13 @@ func (c Caller) Sender() string {
 	return Caller{header: credentials}.Key()
 }
 
+// UserID returns the x-hasura-user-id that presets and checks see; false where the
+// headers do not tell, since a token, or Hasura's webhook, says it.
+func (c Caller) UserID() (id string, known bool) {
+	header := http.Header(c.header)
+	return header.Get("X-Hasura-User-Id"), header.Get(adminSecretHeader) != ""
+}
+
 // evened writes a credential in one way. How many spaces there are makes no other of
 // it, nor how "Bearer" is written. Of headers with one name Hasura reads the first.
 func evened(value string) string {

@@ -86,6 +86,29 @@ func TestCallersByTheirHeaders(t *testing.T) {
 	}
 }
 
+func TestWhoIsKnownByHisHeaders(t *testing.T) {
+	c := client(t, graphql.Options{Endpoint: "http://hasura"})
+	session, err := c.As(graphql.Session{"x-hasura-role": "user", "x-hasura-user-id": "7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		caller graphql.Caller
+		id     string
+		known  bool
+	}{
+		"a session":                    {session, "7", true},
+		"a back end for a user":        {c.Forward(http.Header{"X-Hasura-Admin-Secret": {"s"}, "X-Hasura-User-Id": {"7"}}), "7", true},
+		"the admin":                    {c.Admin(), "", true},
+		"a token and a claim of his":   {c.Forward(http.Header{"Authorization": {"Bearer x"}, "X-Hasura-User-Id": {"7"}}), "7", false},
+		"nobody, and a claim of being": {c.Forward(http.Header{"X-Hasura-User-Id": {"7"}}), "7", false},
+	} {
+		if id, known := tc.caller.UserID(); known != tc.known || known && id != tc.id {
+			t.Errorf("%s: %q, %v", name, id, known)
+		}
+	}
+}
+
 func TestSendersByTheirCredentials(t *testing.T) {
 	c := client(t, graphql.Options{Endpoint: "http://hasura", ForwardHeaders: []string{"Authorization", "Cookie", "X-Hasura-*"}})
 	sender := func(header http.Header) string { return c.Forward(header).Sender() }

@@ -132,12 +132,22 @@ func (v *ClaimUploadResponse) GetDiscarded() ClaimUploadDiscardedStorage_garbage
 
 // CloseFormerUploadsClosedStorage_uploads_mutation_response includes the requested fields of the GraphQL type storage_uploads_mutation_response.
 type CloseFormerUploadsClosedStorage_uploads_mutation_response struct {
-	Affected_rows int `json:"affected_rows"`
+	Returning []CloseFormerUploadsClosedStorage_uploads_mutation_responseReturningStorage_uploads `json:"returning"`
 }
 
-// GetAffected_rows returns CloseFormerUploadsClosedStorage_uploads_mutation_response.Affected_rows, and is useful for accessing the field via an interface.
-func (v *CloseFormerUploadsClosedStorage_uploads_mutation_response) GetAffected_rows() int {
-	return v.Affected_rows
+// GetReturning returns CloseFormerUploadsClosedStorage_uploads_mutation_response.Returning, and is useful for accessing the field via an interface.
+func (v *CloseFormerUploadsClosedStorage_uploads_mutation_response) GetReturning() []CloseFormerUploadsClosedStorage_uploads_mutation_responseReturningStorage_uploads {
+	return v.Returning
+}
+
+// CloseFormerUploadsClosedStorage_uploads_mutation_responseReturningStorage_uploads includes the requested fields of the GraphQL type storage_uploads.
+type CloseFormerUploadsClosedStorage_uploads_mutation_responseReturningStorage_uploads struct {
+	Kind string `json:"kind"`
+}
+
+// GetKind returns CloseFormerUploadsClosedStorage_uploads_mutation_responseReturningStorage_uploads.Kind, and is useful for accessing the field via an interface.
+func (v *CloseFormerUploadsClosedStorage_uploads_mutation_responseReturningStorage_uploads) GetKind() string {
+	return v.Kind
 }
 
 // CloseFormerUploadsResponse is returned by CloseFormerUploads on success.
@@ -1965,7 +1975,9 @@ func ClaimUpload(
 const CloseFormerUploads_Operation = `
 mutation CloseFormerUploads ($file: uuid!, $before: timestamptz!, $nonce: uuid!, $next: timestamptz!) {
 	closed: update_storage_uploads(where: {file_id:{_eq:$file},state:{_eq:"open"},kind:{_neq:"replace"},created_at:{_lt:$before}}, _set: {state:"aborted",closed_by:$nonce,next_check_at:$next,leased_until:null}) {
-		affected_rows
+		returning {
+			kind
+		}
 	}
 }
 `

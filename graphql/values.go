@@ -56,7 +56,7 @@ type UploadValues struct {
 	ExpiresAt   time.Time         `json:"expires_at"`
 	LeasedUntil *time.Time        `json:"leased_until,omitempty"`
 
-	ChosenID bool `json:"-"` // the file's id is the client's word, others may have had it
+	ChosenID bool `json:"-"` // the file's id is the client's word: others may have, or have had, it too
 }
 
 // GarbageValues name an object that may have to go, and the file it belonged to.

@@ -180,7 +180,7 @@ var matrix = []route{
 		},
 		behind: map[string]string{
 			"":       admits,
-			"stored": strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, " + begins + ", GetFiles as admin ×2, OpenKeys as admin, FilesNaming as admin, " + commits + " → PUT object",
+			"stored": strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, " + begins + ", CloseFormerUploads as admin, GetFiles as admin ×2, OpenKeys as admin, FilesNaming as admin, " + commits + " → PUT object",
 			"taken":  strings.Replace(admits, "sender", "sender ×2", 1) + ", GetBucket as admin, " + begins + ", GetUploads as admin, GetFiles as admin, WithdrawUploads as admin → PUT object, DELETE object",
 		},
 		grid: `
