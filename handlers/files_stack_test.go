@@ -225,7 +225,8 @@ func kindOfKey(path string) string {
 
 // forget empties the notes, once what goes on behind uploads that have ended is over.
 func (s *restStack) forget() {
-	const unsettled = `SELECT count(*) FROM "storage.uploads" WHERE state <> 'open' AND next_check_at <= expires_at`
+	// An upload is looked at again an hour after its end, once it is settled.
+	const unsettled = `SELECT count(*) FROM "storage.uploads" WHERE state <> 'open' AND julianday(next_check_at) - julianday(expires_at) < 0.9 / 24`
 	for range 100 {
 		if s.hasura == nil { // it runs elsewhere
 			break
