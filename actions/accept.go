@@ -34,7 +34,7 @@ func automatic(accept string, spec images.Spec) images.Format {
 // also those that cannot show the newer formats.
 func negotiated(accept string, formats []images.Format) images.Format {
 	weights := map[string]float64{}
-	for _, item := range strings.Split(accept, ",") {
+	for item := range strings.SplitSeq(accept, ",") {
 		essence, parameters, err := mime.ParseMediaType(item)
 		if err != nil {
 			continue

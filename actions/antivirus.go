@@ -146,8 +146,7 @@ type finding struct {
 // infected returns what an upload that failed for a virus leaves on record.
 func infected(u upload, cause error) finding {
 	found := finding{session: map[string]string{}}
-	var e *Error
-	if errors.As(cause, &e) {
+	if e, ok := errors.AsType[*Error](cause); ok {
 		found.virus, _ = e.Details["virus"].(string)
 	}
 	if u.Session != nil {

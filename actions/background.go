@@ -40,13 +40,11 @@ func (b *background) run(from context.Context, limit time.Duration, work func(co
 		return false
 	}
 	span := trace.SpanContextFromContext(from)
-	b.running.Add(1)
-	go func() {
-		defer b.running.Done()
+	b.running.Go(func() {
 		ctx, cancel := context.WithTimeout(trace.ContextWithSpanContext(b.ctx, span), limit)
 		defer cancel()
 		ended(b.guarded(ctx, work))
-	}()
+	})
 	return true
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 )
 
 // Code names what went wrong in one word that clients may switch on. The list
@@ -112,14 +113,6 @@ func Public(err error) *Error {
 
 // has reports whether err is an *Error of one of the codes.
 func has(err error, codes ...Code) bool {
-	var e *Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	for _, c := range codes {
-		if e.Code == c {
-			return true
-		}
-	}
-	return false
+	e, ok := errors.AsType[*Error](err)
+	return ok && slices.Contains(codes, e.Code)
 }

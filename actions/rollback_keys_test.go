@@ -148,7 +148,7 @@ func TestARollbackThatBreaksGoesOn(t *testing.T) {
 			owner := user()
 			file := s.upload(owner, "a.txt", "text/plain", []byte("first"))
 			s.hasura.Set(onceAt("RollbackKey", fault, nil))
-			for range s.service.RollbackKeys(t.Context()) { //nolint:revive // whatever comes
+			for range s.service.RollbackKeys(t.Context()) {
 			}
 			s.rolledBack()
 			s.sweep(2 * time.Minute)

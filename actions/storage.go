@@ -6,7 +6,7 @@ package actions
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"sync"
 	"time"
 
@@ -99,7 +99,7 @@ type Storage struct {
 // New wires a Storage. It talks to nobody.
 func New(o Options) (*Storage, error) {
 	if len(o.SigningKeys) == 0 {
-		return nil, fmt.Errorf("no signing key")
+		return nil, errors.New("no signing key")
 	}
 	if o.Now == nil {
 		o.Now = time.Now

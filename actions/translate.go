@@ -12,8 +12,7 @@ import (
 
 // sessionError words a session that cannot be used.
 func sessionError(err error) error {
-	var bad *graphql.InvalidVariableError
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*graphql.InvalidVariableError](err); ok {
 		return Errorf(BadRequest, "session variable %s cannot be sent as a header", bad.Name)
 	}
 	return Errorf(Unauthenticated, "the session has no role").Because(err)

@@ -107,8 +107,7 @@ func (c Caller) Sender() string {
 // UserID returns the x-hasura-user-id that presets and checks see; false where the
 // headers do not tell, since a token, or Hasura's webhook, says it.
 func (c Caller) UserID() (id string, known bool) {
-	header := http.Header(c.header)
-	return header.Get("X-Hasura-User-Id"), header.Get(adminSecretHeader) != ""
+	return c.header.Get("X-Hasura-User-Id"), c.header.Get(adminSecretHeader) != ""
 }
 
 // evened writes a credential in one way. How many spaces there are makes no other of

@@ -196,7 +196,7 @@ func TestWhatIsDamagedCostsNoMore(t *testing.T) {
 func TestWhatWeighsMoreCostsMore(t *testing.T) {
 	const pixels = 4000 * 3000
 	for name, least := range map[string]int64{
-		"gray.jpg": 3 / 16 * pixels, "cmyk.jpg": 13 * pixels, "rgb.png": 9 * pixels, "rgb16.png": 13 * pixels, "interlaced.png": 13 * pixels, "animated.gif": 9 * pixels,
+		"gray.jpg": pixels * 3 / 16, "cmyk.jpg": 13 * pixels, "rgb.png": 9 * pixels, "rgb16.png": 13 * pixels, "interlaced.png": 13 * pixels, "animated.gif": 9 * pixels,
 	} {
 		info, err := images.Probe(sample(t, name))
 		if err != nil {

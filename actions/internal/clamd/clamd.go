@@ -62,8 +62,7 @@ func (c *Client) Scan(ctx context.Context, body io.Reader) (virus string, err er
 	defer stop()
 
 	sent := send(conn, body)
-	var own *bodyError
-	if errors.As(sent, &own) {
+	if own, ok := errors.AsType[*bodyError](sent); ok {
 		return "", own.err
 	}
 	// A daemon that has had enough says so before it hangs up, so the answer is
@@ -102,7 +101,7 @@ func send(conn net.Conn, body io.Reader) error {
 			return &bodyError{err}
 		}
 		if n > 0 {
-			binary.BigEndian.PutUint32(piece, uint32(n)) //nolint:gosec // at most pieceSize
+			binary.BigEndian.PutUint32(piece, uint32(n))
 			if _, err := w.Write(piece[:4+n]); err != nil {
 				return err
 			}
