@@ -175,12 +175,18 @@ func (s *Storage) insertUploads(ctx context.Context, drafts []graphql.UploadValu
 }
 
 // openUploads writes rows of uploads of one session, and takes them back unless it
-// is certain that it may have them: counted with them in, none of many calls at
-// once slips past the limit.
+// is certain that it may have them.
 func (s *Storage) openUploads(ctx context.Context, drafts []graphql.UploadValues) error {
 	if err := s.insertUploads(ctx, drafts); err != nil {
 		return err
 	}
+	return s.unlessTooMany(ctx, drafts)
+}
+
+// unlessTooMany takes back uploads of one session that were written, unless it is
+// certain that it may have them: counted with them in, none of many calls at once
+// slips past the limit.
+func (s *Storage) unlessTooMany(ctx context.Context, drafts []graphql.UploadValues) error {
 	err := s.roomForUploads(ctx, drafts[0].SessionKey)
 	if err != nil {
 		s.withdraw(ctx, drafts)

@@ -89,7 +89,7 @@ func (r *restUploads) giveUp(ctx context.Context, u *restUpload) {
 }
 
 // begin writes the row of an upload for a file, and takes it back unless there is
-// room for it, see openUploads. Its kind tells the sweep that nobody can complete
+// room for it. Its kind tells the sweep that nobody can complete
 // it; kind says what it is here.
 func (r *restUploads) begin(ctx context.Context, kind, fileID string, ifMatch *string) (*restUpload, error) {
 	version, now := newVersion(), r.now()
@@ -109,9 +109,9 @@ func (r *restUploads) begin(ctx context.Context, kind, fileID string, ifMatch *s
 		return nil, hasuraError(err)
 	}
 	r.counts.upload(u.Kind, UploadOpened)
-	if err := r.roomForUploads(ctx, draft.SessionKey); err != nil {
+	draft.Kind = kind // as it is counted
+	if err := r.unlessTooMany(ctx, []graphql.UploadValues{draft}); err != nil {
 		u.finished = true // nothing else exists of it
-		r.withdraw(ctx, []graphql.UploadValues{{ID: u.Id, Kind: kind}})
 		return nil, err
 	}
 	r.mu.Lock()
